@@ -1,0 +1,336 @@
+"""The model as a Kripke structure of sets: images, filtered images, and their closures.
+
+    SuccF(a, φ)   successors(a, Into(φ))        filter on the target       SOG, SOG-TGTA
+    FSucc(a, φ)   successors(a, From(φ))        filter on the source       SLAP
+    Succ⊕(a, φ)   successors(a, Changing(D))    filter on the change-set   SLAP-TGTA
+    ReachF, FReach, Reach⊕                      closure(a, step)
+
+A filter is pushed into the relations once, and only into those that write what it speaks of; the others keep their few
+variables, and saturation its locality. Under `stutter`, a dead state loops on itself: that loop belongs to every step
+(it is added here by intersection with the set at hand; it adds no state to a closure).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from aggmc.boolean import Bool
+from aggmc.model.core import State
+from aggmc.model.expr import Expr
+from aggmc.symbolic.bitvector import Bdd
+from aggmc.symbolic.encode import Encoding, Relation
+from aggmc.symbolic.images import image, preimage
+from aggmc.symbolic.saturation import Saturation
+
+_DEAD_CLUSTER = 2000  # nodes of a conjunction of negated guards
+
+
+@dataclass(frozen=True, slots=True)
+class Into:
+    """Steps whose target satisfies the label."""
+
+    label: Bool
+
+
+@dataclass(frozen=True, slots=True)
+class From:
+    """Steps whose source satisfies the label."""
+
+    label: Bool
+
+
+@dataclass(frozen=True, slots=True)
+class Changing:
+    """Steps whose change-set (the propositions that differ between source and target) is one of these masks."""
+
+    changes: frozenset[int]
+
+
+Step = Into | From | Changing
+
+
+class SymbolicKripke:
+    """Sets of states of a model, labelled by the propositions of one property."""
+
+    def __init__(
+        self,
+        encoding: Encoding,
+        propositions: Sequence[Expr] = (),
+        *,
+        deadlock: str = "stutter",
+        fixpoint: str = "saturation",
+    ) -> None:
+        self.encoding = encoding
+        self.true, self.false = encoding.true, encoding.false
+        self.initial: Bdd = encoding.initial
+        self.stutter = deadlock == "stutter"
+        self.fixpoint = fixpoint
+        self.propositions: list[Bdd] = [encoding.truth(p) for p in propositions]
+        self._relations = encoding.relations
+        self._labels: dict[Bool, Bdd] = {}
+        self._filtered: dict[object, list[Relation]] = {}
+        self._closures: dict[object, Saturation] = {}
+        self._dead_clusters: list[Bdd] | None = None
+        self._difference_list: list[list[Bdd] | None] | None = None
+
+    # -- labels --------------------------------------------------------------------------------------------------
+
+    def label(self, expression: Bool) -> Bdd:
+        """The states whose propositions satisfy the expression."""
+        found = self._labels.get(expression)
+        if found is None:
+            found = self._labels[expression] = self._label(expression)
+        return found
+
+    def _label(self, expression: Bool) -> Bdd:
+        match expression.op:
+            case "true":
+                return self.true
+            case "false":
+                return self.false
+            case "prop":
+                return self.propositions[expression.index]
+            case "not":
+                return ~self.label(expression.args[0])
+            case "and":
+                result = self.true
+                for part in expression.args:
+                    result = result & self.label(part)
+                return result
+            case "or":
+                result = self.false
+                for part in expression.args:
+                    result = result | self.label(part)
+                return result
+
+    def letters(self) -> list[int]:
+        """The valuations that some encoded state has, reachable or not, in order."""
+        return [mask for mask, _ in self.split(self.true)]
+
+    def split(self, states: Bdd) -> list[tuple[int, Bdd]]:
+        """A set, cut by valuation."""
+        found = [(0, states)] if states != self.false else []
+        for i, p in enumerate(self.propositions):
+            found = [
+                (mask | (bit << i), part)
+                for mask, s in found
+                for bit, part in ((0, s & ~p), (1, s & p))
+                if part != self.false
+            ]
+        return sorted(found, key=lambda pair: pair[0])
+
+    # -- one step ------------------------------------------------------------------------------------------------
+
+    def dead(self, states: Bdd) -> Bdd:
+        """The states of the set that have no step (a step that errs counts as one)."""
+        if self._dead_clusters is None:
+            self._dead_clusters = _clusters([~g for g in self.encoding.enabled], self.true)
+        for cluster in self._dead_clusters:
+            states = states & cluster
+            if states == self.false:
+                break
+        return states
+
+    def _dead_loops(self, states: Bdd) -> Bdd:
+        return self.dead(states) if self.stutter else self.false
+
+    def post(self, states: Bdd) -> Bdd:
+        """All successors."""
+        return self._images(states, self._relations) | self._dead_loops(states)
+
+    def pre(self, states: Bdd) -> Bdd:
+        """All predecessors; among states that are never reached there may be meaningless ones."""
+        return self._preimages(states, self._relations) | self._dead_loops(states)
+
+    def _images(self, states: Bdd, relations: Sequence[Relation]) -> Bdd:
+        result = self.false
+        if states != self.false:
+            for r in relations:
+                result = result | image(states, r)
+        return result
+
+    def _preimages(self, states: Bdd, relations: Sequence[Relation]) -> Bdd:
+        result = self.false
+        if states != self.false:
+            for r in relations:
+                result = result | preimage(states, r)
+        return result
+
+    def successors(self, states: Bdd, step: Step) -> Bdd:
+        """The targets of the steps of this kind from the set."""
+        match step:
+            case Into(label):
+                return self.post(states) & self.label(label)
+            case From(label):
+                return self.post(states & self.label(label))
+            case Changing(changes):
+                found = self._images(states, self._changing(changes))
+                return found | self._dead_loops(states) if 0 in changes else found
+
+    def predecessors(self, states: Bdd, step: Step, within: Bdd) -> Bdd:
+        """The sources, in `within`, of the steps of this kind into the set."""
+        match step:
+            case Into(label):
+                return self.pre(states & self.label(label)) & within
+            case From(label):
+                return self.pre(states) & self.label(label) & within
+            case Changing(changes):
+                found = self._preimages(states, self._changing(changes)) & within
+                return found | (self._dead_loops(states) & within) if 0 in changes else found
+
+    # -- closures ------------------------------------------------------------------------------------------------
+
+    def reachable(self) -> Bdd:
+        """Every reachable state."""
+        return self._close(self.initial, self._relations, "all")
+
+    def closure(self, states: Bdd, step: Step | None) -> Bdd:
+        """The least superset closed under the steps of this kind (None: no steps)."""
+        match step:
+            case None:
+                return states
+            case Into(label):
+                return self._reach_into(states, label)
+            case From(label):
+                return self._reach_from(states, label)
+            case Changing(changes):
+                return self._close(states, self._changing(changes), ("changing", changes))
+
+    def _reach_into(self, states: Bdd, label: Bool) -> Bdd:
+        inside = self.label(label)
+        start = states & inside
+        if start != states:
+            start = start | (self.post(states) & inside)
+        return states | self._close(start, self._into(label), ("into", label))
+
+    def _reach_from(self, states: Bdd, label: Bool) -> Bdd:
+        """FReach(a, φ) = a ∪ L ∪ post(L) with L = ReachF(a ∩ φ, φ): events that leave φ fire once, at the end."""
+        inside = self.label(label)
+        closed = self._close(states & inside, self._into(label), ("into", label))
+        leaving = [r for r in self._relations if not r.variables.isdisjoint(self._supports(label))]
+        return states | closed | self._images(closed, leaving)
+
+    def _supports(self, label: Bool) -> frozenset[int]:
+        return self.encoding.support(self.label(label))
+
+    def _into(self, label: Bool) -> list[Relation]:
+        """The relations with the label on the target, for sources that satisfy it."""
+        key = ("into", label)
+        found = self._filtered.get(key)
+        if found is None:
+            inside = self.label(label)
+            support = self._supports(label)
+            found = []
+            for r in self._relations:
+                if not r.variables.isdisjoint(support):
+                    narrowed = r.bdd & self._after(inside, r)
+                    if narrowed == self.false:
+                        continue
+                    r = self.encoding.relation(narrowed, r.writes, r.events)
+                found.append(r)
+            self._filtered[key] = found
+        return found
+
+    def _changing(self, changes: frozenset[int]) -> list[Relation]:
+        """The relations cut down to these change-sets."""
+        key = ("changing", changes)
+        found = self._filtered.get(key)
+        if found is None:
+            found = []
+            for r, differences in zip(self._relations, self._differences(), strict=True):
+                if differences is None:
+                    if 0 in changes:
+                        found.append(r)
+                    continue
+                narrowed = r.bdd & self._allowed(changes, differences, 0, 0)
+                if narrowed != self.false:
+                    found.append(self.encoding.relation(narrowed, r.writes, r.events))
+            self._filtered[key] = found
+        return found
+
+    def _differences(self) -> list[list[Bdd] | None]:
+        """For each relation and proposition p: p(x) ⊕ p(x'); None if it writes nothing that is observed."""
+        if self._difference_list is None:
+            supports = [self.encoding.support(p) for p in self.propositions]
+            self._difference_list = []
+            for r in self._relations:
+                if all(r.variables.isdisjoint(s) for s in supports):
+                    self._difference_list.append(None)
+                else:
+                    self._difference_list.append([p ^ self._after(p, r) for p in self.propositions])
+        return self._difference_list
+
+    def _allowed(self, changes: frozenset[int], differences: Sequence[Bdd], i: int, mask: int) -> Bdd:
+        """Where the change-set is one of these, given that the first i propositions' changes are `mask`."""
+        low_bits = (1 << i) - 1
+        if not any(c & low_bits == mask for c in changes):
+            return self.false
+        if i == len(differences):
+            return self.true
+        changed = self._allowed(changes, differences, i + 1, mask | (1 << i))
+        unchanged = self._allowed(changes, differences, i + 1, mask)
+        return changed if changed == unchanged else self.encoding.bdd.ite(differences[i], changed, unchanged)
+
+    def _after(self, states: Bdd, r: Relation) -> Bdd:
+        """`states` after a step of r, over y where r writes and x elsewhere."""
+        mentioned = self.encoding.bdd.support(states)
+        renaming = {f"x{k}": self.encoding.y[k] for k in r.writes if f"x{k}" in mentioned}
+        return self.encoding.bdd.let(renaming, states) if renaming else states
+
+    def _close(self, states: Bdd, relations: list[Relation], key: object) -> Bdd:
+        if states == self.false or not relations:
+            return states
+        if self.fixpoint == "chaining":
+            return _chaining(states, relations)
+        saturation = self._closures.get(key)
+        if saturation is None:
+            saturation = Saturation(self.encoding.bdd, self.encoding.bit_count, relations)
+            self._closures[key] = saturation
+        return saturation.close(states)
+
+    # -- cycles --------------------------------------------------------------------------------------------------
+
+    def forward_hull(self, states: Bdd, step: Step | None) -> Bdd:
+        """gfp Z = Z ∩ post(Z) from the set: empty if and only if no infinite path of such steps stays in it."""
+        if step is None:
+            return self.false
+        while True:
+            kept = states & self.successors(states, step)
+            if kept == states:
+                return states
+            states = kept
+
+    # -- states --------------------------------------------------------------------------------------------------
+
+    def some_state(self, states: Bdd) -> State:
+        """A state of a set that is not empty."""
+        return self.encoding.some_state(states)
+
+    def cube(self, state: State) -> Bdd:
+        """The set of just this state."""
+        return self.encoding.cube(state)
+
+
+def _chaining(states: Bdd, relations: Sequence[Relation]) -> Bdd:
+    """The closure by firing one relation after the other on all that is known so far."""
+    while True:
+        before = states
+        for r in relations:
+            states = states | image(states, r)
+        if states == before:
+            return states
+
+
+def _clusters(conjuncts: Sequence[Bdd], true: Bdd) -> list[Bdd]:
+    """A conjunction as a few factors of bounded size."""
+    result = []
+    current = true
+    for c in conjuncts:
+        joined = current & c
+        if len(joined) > _DEAD_CLUSTER and current != true:
+            result.append(current)
+            joined = c
+        current = joined
+    return [*result, current]
+
