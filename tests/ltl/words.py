@@ -148,6 +148,6 @@ def random_formulas(count: int, atoms: int, seed: int, *, with_next: bool) -> li
     """Formulas over p0, p1, … as text."""
     options = "" if with_next else "X=0,"
     generator = spot.randltl(
-        [f"p{i}" for i in range(atoms)], n=count, seed=seed, tree_size=(4, 14), ltl_priorities=options + "xor=0"
+        [f"p{i}" for i in range(atoms)], n=count, seed=seed, tree_size=(4, 14), ltl_priorities=options or None
     )
     return [str(formula) for formula in generator]
