@@ -10,7 +10,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,3 +85,9 @@ class LimitReached(AggmcError):
 
 class InternalError(Exception):
     """A fault of aggmc itself; the message says what was being checked."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """` (did you mean …?)`, or nothing if no known name is close."""
+    close = get_close_matches(name, list(known), n=3, cutoff=0.6)
+    return f" (did you mean {' or '.join(f'`{c}`' for c in close)}?)" if close else ""

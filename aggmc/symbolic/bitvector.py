@@ -32,7 +32,7 @@ class Arithmetic:
             "%": lambda a, b: self.divide(a, b)[1],
             "&": lambda a, b: self._bitwise(a, b, lambda x, y: x & y),
             "|": lambda a, b: self._bitwise(a, b, lambda x, y: x | y),
-            "^": lambda a, b: self._bitwise(a, b, lambda x, y: x ^ y),
+            "^": lambda a, b: self._bitwise(a, b, self.xor),
             "<<": lambda a, n: self._shifted(a, n, left=True),
             ">>": lambda a, n: self._shifted(a, n, left=False),
             "==": lambda a, b: self.boolean(self.equal(a, b)),
@@ -43,6 +43,10 @@ class Arithmetic:
             ">=": lambda a, b: self.boolean(~self.less(a, b)),
             "ite": lambda c, a, b: self.choose(self.truth(c), a, b),
         }
+
+    def xor(self, a: Bdd, b: Bdd) -> Bdd:
+        """Exclusive or: dd gives it no operator."""
+        return self.bdd.apply("xor", a, b)
 
     def constant(self, value: int) -> Vector:
         """The vector of a constant."""
@@ -84,8 +88,8 @@ class Arithmetic:
         carry = self.false if carry is None else carry
         result = []
         for x, y in zip(a, b, strict=True):
-            half = x ^ y
-            result.append(half ^ carry)
+            half = self.xor(x, y)
+            result.append(self.xor(half, carry))
             carry = (x & y) | (half & carry)
         return self.trimmed(result)
 
@@ -115,7 +119,7 @@ class Arithmetic:
             quotient.insert(0, fits)
         quotient.append(self.false)
         nonzero = self.truth(b)
-        signed = self.choose(negative_a ^ negative_b, self.subtract([self.false], quotient), quotient)
+        signed = self.choose(self.xor(negative_a, negative_b), self.subtract([self.false], quotient), quotient)
         remainder = self.choose(negative_a, self.subtract([self.false], rest), rest)
         return self.masked(signed, nonzero), self.masked(remainder, nonzero)
 
@@ -144,7 +148,7 @@ class Arithmetic:
         a, b = self._aligned(a, b)
         result = self.true
         for x, y in zip(a, b, strict=True):
-            result = result & ~(x ^ y)
+            result = result & ~self.xor(x, y)
             if result == self.false:
                 break
         return result
@@ -154,9 +158,9 @@ class Arithmetic:
         a, b = self._aligned(a, b)
         result = self.false
         for x, y in zip(a[:-1], b[:-1], strict=True):
-            result = (~x & y) | (~(x ^ y) & result)
+            result = (~x & y) | (~self.xor(x, y) & result)
         sign_a, sign_b = a[-1], b[-1]
-        return (sign_a & ~sign_b) | (~(sign_a ^ sign_b) & result)
+        return (sign_a & ~sign_b) | (~self.xor(sign_a, sign_b) & result)
 
     def choose(self, condition: Bdd, a: Vector, b: Vector) -> Vector:
         """a where the condition holds, else b."""

@@ -187,7 +187,7 @@ class Encoding:
         if writes not in self._identities:
             identity = self.true
             for k in reversed(writes):
-                identity = identity & ~(self.x[k] ^ self.y[k])
+                identity = identity & ~self.arithmetic.xor(self.x[k], self.y[k])
             self._identities[writes] = identity
         written = set(writes)
         return Relation(
@@ -236,11 +236,11 @@ class Encoding:
         value = self.arithmetic.extended(value, width)
         result = self.true
         for extra in value[width:]:
-            result = result & ~(extra ^ value[width - 1])
+            result = result & ~self.arithmetic.xor(extra, value[width - 1])
         if not layout.signed:
             result = result & ~value[width - 1]
         for k, bit in reversed(sorted(zip(self.bits[v], value, strict=False), key=lambda pair: pair[0])):
-            result = result & ~(self.y[k] ^ bit)
+            result = result & ~self.arithmetic.xor(self.y[k], bit)
         return result
 
     def _encode_table(self, part: Part) -> None:
