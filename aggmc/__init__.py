@@ -1,0 +1,52 @@
+"""aggmc: a hybrid LTL model checker on graphs of symbolic aggregates.
+
+    >>> import aggmc
+    >>> model = aggmc.load_model("mutex.dve")           # doctest: +SKIP
+    >>> aggmc.check(model, "G F P_0.CS").verdict        # doctest: +SKIP
+    'violated'
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from aggmc.check import PRODUCTS, Verdict, check
+    from aggmc.errors import AggmcError, InputError, InternalError, LimitReached, ModelError, UnsupportedError
+    from aggmc.model.core import Model
+    from aggmc.model.load import load_model
+    from aggmc.trace.trace import Trace
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "PRODUCTS",
+    "AggmcError",
+    "InputError",
+    "InternalError",
+    "LimitReached",
+    "Model",
+    "ModelError",
+    "Trace",
+    "UnsupportedError",
+    "Verdict",
+    "check",
+    "load_model",
+]
+
+_HOME = {
+    "PRODUCTS": "aggmc.check",
+    "Verdict": "aggmc.check",
+    "check": "aggmc.check",
+    "Model": "aggmc.model.core",
+    "load_model": "aggmc.model.load",
+    "Trace": "aggmc.trace.trace",
+}
+
+
+def __getattr__(name: str) -> object:
+    """The engines take a while to load: not before they are needed."""
+    if name not in __all__:
+        raise AttributeError(f"module 'aggmc' has no attribute {name!r}")
+    return getattr(import_module(_HOME.get(name, "aggmc.errors")), name)

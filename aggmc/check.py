@@ -1,0 +1,455 @@
+"""From a model and a property to a verdict: the pipeline, and the table of products.
+
+A model that can err (an index out of range, a division by zero) has no meaning beyond the error. So an error that is
+reachable is reported, whatever the product, before any verdict on the model is given.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+from aggmc.boolean import Bool
+from aggmc.emptiness.ascc import Effort, search
+from aggmc.errors import InputError, Location, ModelError, UnsupportedError
+from aggmc.ltl.automata import Tgba, Tgta
+from aggmc.ltl.formula import Atom, Parsed, parse
+from aggmc.ltl.translate import TGTA_PROPOSITION_LIMIT, Property, prepare
+from aggmc.model.core import Interpreter, Model, Proposition, State, Warned, reachable
+from aggmc.model.expr import FALSE, Expr, const, make
+from aggmc.products.explicit import ExplicitKripke, ExplicitTgba, ExplicitTgta
+from aggmc.products.slap import slap, slap_tgta
+from aggmc.products.sog import Sog, SogTgta
+from aggmc.symbolic.encode import Encoding
+from aggmc.symbolic.kripke import SymbolicKripke
+from aggmc.trace.lasso import Lasso, aggregate_lasso, explicit_lasso, finite_run
+from aggmc.trace.trace import Trace, replay
+
+Deadlock = Literal["stutter", "ignore", "error"]
+Fixpoint = Literal["saturation", "chaining"]
+DEADLOCKS: tuple[str, ...] = ("stutter", "ignore", "error")
+FIXPOINTS: tuple[str, ...] = ("saturation", "chaining")
+Tick = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A product: which properties it takes, which automaton it reads, and how it is built."""
+
+    help: str
+    build: Callable[[Any, Any], Any]  # from a Kripke structure and an automaton
+    change_sets: bool = False  # reads an automaton over change-sets
+    explicit: bool = False  # over single states
+    stutter_invariant_only: bool = False
+
+
+METHODS: dict[str, Method] = {
+    "slap": Method("self-loop aggregation with a TGBA", slap),
+    "slap-tgta": Method("self-loop aggregation with a testing automaton", slap_tgta, change_sets=True),
+    "sog": Method("symbolic observation graph with a TGBA", Sog, stutter_invariant_only=True),
+    "sog-tgta": Method(
+        "symbolic observation graph with a testing automaton", SogTgta, change_sets=True, stutter_invariant_only=True
+    ),
+    "tgba": Method("state by state with a TGBA", ExplicitTgba, explicit=True),
+    "tgta": Method("state by state with a testing automaton", ExplicitTgta, change_sets=True, explicit=True),
+}
+PRODUCTS = ("auto", *METHODS)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What holds for all properties of a run."""
+
+    deadlock: str = "stutter"
+    fixpoint: str = "saturation"
+    reordering: bool = False
+    trace: bool = True
+
+    def __post_init__(self) -> None:
+        _one_of("deadlock", self.deadlock, DEADLOCKS)
+        _one_of("fixpoint", self.fixpoint, FIXPOINTS)
+
+
+def _one_of(what: str, value: str, known: Sequence[str]) -> None:
+    if value not in known:
+        raise InputError(f"{what} `{value}` is not known: it is one of {', '.join(known)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """How a verdict was reached; None where it does not apply."""
+
+    automaton_states: int | None = None
+    automaton_class: str | None = None
+    stutter_invariant: bool | None = None
+    aggregates: int | None = None  # nodes of the product (single states if it is explicit)
+    edges: int | None = None
+    bdd_nodes: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As in the JSON format."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The answer to one question about a model."""
+
+    kind: Literal["ltl", "assert", "deadlock"]
+    name: str | None
+    property: str | None
+    verdict: Literal["holds", "violated", "unknown"]
+    deadlock: str
+    product: str | None = None
+    reason: str | None = None  # why it is unknown
+    seconds: float = 0.0
+    stats: Stats = field(default_factory=Stats)
+    trace: Trace | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether the property was shown to hold."""
+        return self.verdict == "holds"
+
+    def to_dict(self) -> dict[str, Any]:
+        """As in the JSON format."""
+        result: dict[str, Any] = {
+            "kind": self.kind,
+            "name": self.name,
+            "property": self.property,
+            "verdict": self.verdict,
+            "product": self.product,
+            "deadlock": self.deadlock,
+            "seconds": round(self.seconds, 4),
+            "stats": self.stats.to_dict(),
+        }
+        if self.reason is not None:
+            result["reason"] = self.reason
+        if self.trace is not None:
+            result["trace"] = self.trace.to_dict()
+        return result
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """An LTL property of a model: read, and its propositions looked up."""
+
+    parsed: Parsed
+    atoms: tuple[Proposition, ...]
+    name: str | None = None
+    warnings: tuple[Warned, ...] = ()
+
+
+def ask(model: Model, formula: str, *, name: str | None = None, where: Location | None = None) -> Question:
+    """Read a formula and look up its propositions; raises InputError, with a column of the formula."""
+    parsed = parse(formula, where)
+    atoms: list[Proposition] = []
+    warnings: list[Warned] = []
+    for atom in parsed.atoms:
+        try:
+            meaning, warned = model.frontend.proposition(atom.text, quoted=atom.quoted)
+        except InputError as error:
+            raise _in_formula(error, parsed, atom) from None
+        atoms.append(meaning)
+        warnings += [Warned(w.message, _moved(w.location, parsed, atom)) for w in warned]
+        if atom.compared:
+            spelled = f'"{atom.text} == …"'
+            place = parsed.location(atom.line, atom.column)
+            raise InputError(f"`=` after an unquoted proposition: write the comparison in quotes, {spelled}", place)
+    return Question(parsed, tuple(atoms), name, tuple(warnings))
+
+
+def _moved(location: Location | None, parsed: Parsed, atom: Atom) -> Location:
+    inner = (location.column or 1) - 1 if location is not None and (location.line or 1) == 1 else 0
+    return parsed.location(atom.line, atom.column + inner)
+
+
+def _in_formula(error: InputError, parsed: Parsed, atom: Atom) -> InputError:
+    return type(error)(error.message, _moved(error.location, parsed, atom))
+
+
+class Checker:
+    """Answers questions about one model; the encoding and the reachable states are computed once."""
+
+    def __init__(self, model: Model, options: Options | None = None, tick: Tick | None = None) -> None:
+        self.model = model
+        self.options = options or Options()
+        self._tick = tick
+        self._errors_checked = False
+
+    @cached_property
+    def interpreter(self) -> Interpreter:
+        """The model's interpreter."""
+        return self.model.frontend.interpreter()
+
+    @cached_property
+    def encoding(self) -> Encoding:
+        """The model as BDDs."""
+        self._say("encoding the model")
+        return Encoding(self.model, reordering=self.options.reordering)
+
+    @cached_property
+    def kripke(self) -> SymbolicKripke:
+        """The model as a structure without propositions."""
+        return self._kripke(())
+
+    @cached_property
+    def reachable(self) -> Any:
+        """The set of reachable states."""
+        self._say("computing the reachable states")
+        return self.kripke.reachable()
+
+    def _say(self, message: str) -> None:
+        if self._tick is not None:
+            self._tick(message)
+
+    def _kripke(self, propositions: Sequence[Expr]) -> SymbolicKripke:
+        return SymbolicKripke(
+            self.encoding, propositions, deadlock=self._semantics, fixpoint=self.options.fixpoint
+        )
+
+    @property
+    def _semantics(self) -> str:
+        """Under `error` a deadlock is reported for itself; for LTL it stutters."""
+        return "ignore" if self.options.deadlock == "ignore" else "stutter"
+
+    # -- errors of the model -------------------------------------------------------------------------------------
+
+    def check_errors(self, *, explicit: bool = False) -> None:
+        """Raise the ModelError of a reachable error, if there is one; its `trace` leads there."""
+        if self._errors_checked or all(e.error == FALSE for e in self.model.events):
+            return
+        if explicit:
+            self._say("looking for errors of the model")
+            for state in reachable(self.interpreter):
+                self.interpreter.check_errors(state)
+        elif self.encoding.errors:
+            wrong = self.encoding.false
+            for _, states in self.encoding.errors:
+                wrong = wrong | states
+            found = self.reachable & wrong
+            if found != self.encoding.false:
+                self._raise_error(found, lambda state: self.interpreter.check_errors(state))
+        self._errors_checked = True
+
+    def _raise_error(self, found: Any, evaluate: Callable[[State], object]) -> None:
+        run = finite_run(self.kripke, self.reachable, found)
+        trace = replay(self.model, self.interpreter, run)
+        try:
+            evaluate(run.states[-1])
+        except ModelError as error:
+            error.trace = trace
+            raise
+        raise AssertionError("the encoding and the interpreter disagree on an error of the model")
+
+    def _check_propositions(self, question: Question, *, explicit: bool) -> None:
+        """A proposition that errs in a reachable state has no value there."""
+        erring = [(i, a) for i, a in enumerate(question.atoms) if a.error != FALSE]
+        for i, atom in erring:
+            text = question.parsed.atoms[i].text
+            try:
+                if explicit:
+                    for state in reachable(self.interpreter):
+                        self.interpreter.holds(text, state)
+                else:
+                    found = self.encoding.truth(atom.error)
+                    if found != self.encoding.false and (found := found & self.reachable) != self.encoding.false:
+                        self._raise_error(found, lambda state, text=text: self.interpreter.holds(text, state))  # type: ignore[misc]
+            except ModelError as error:
+                moved = _in_formula(error, question.parsed, question.parsed.atoms[i])
+                assert isinstance(moved, ModelError)
+                moved.trace = error.trace
+                raise moved from None
+
+    # -- LTL -----------------------------------------------------------------------------------------------------
+
+    def ltl(self, question: Question, product: str = "auto") -> Verdict:
+        """The verdict on an LTL property."""
+        started = time.perf_counter()
+        _one_of("product", product, PRODUCTS)
+        self._say("translating the property")
+        prop = prepare(question.parsed)
+        if product == "auto":
+            product = choose(prop)
+        method = METHODS[product]
+        refuse(prop, product)
+        self.check_errors(explicit=method.explicit)
+        self._check_propositions(question, explicit=method.explicit)
+        effort = Effort()
+        lasso, automaton = (self._explicit if method.explicit else self._symbolic)(prop, question, method, effort)
+        trace = None
+        if lasso is not None:
+            self._say("replaying the counterexample")
+            trace = replay(self.model, self.interpreter, lasso, prop, stutter=self._semantics == "stutter")
+        stats = Stats(
+            automaton_states=automaton.states,
+            automaton_class=automaton.automaton_class,
+            stutter_invariant=prop.stutter_invariant,
+            aggregates=effort.nodes,
+            edges=effort.edges,
+            bdd_nodes=None if method.explicit else len(self.encoding.bdd),
+        )
+        return Verdict(
+            kind="ltl",
+            name=question.name,
+            property=question.parsed.text,
+            verdict="holds" if lasso is None else "violated",
+            deadlock=self.options.deadlock,
+            product=product,
+            seconds=time.perf_counter() - started,
+            stats=stats,
+            trace=trace if self.options.trace else None,
+        )
+
+    def _progress(self, effort: Effort) -> None:
+        if self._tick is not None:
+            self._tick(f"searching: {effort.nodes} nodes, {effort.edges} edges")
+
+    def _symbolic(
+        self, prop: Property, question: Question, method: Method, effort: Effort
+    ) -> tuple[Lasso | None, Tgba | Tgta]:
+        kripke = self._kripke([_expression(p, question.atoms) for p in prop.propositions])
+        automaton = _automaton(prop, method, kripke.letters() if method.change_sets else None)
+        product = method.build(kripke, automaton)
+        run = search(product, effort, self._progress)
+        if run is None:
+            return None, automaton
+        self._say("extracting a counterexample")
+        return aggregate_lasso(product, run, kripke), automaton
+
+    def _explicit(
+        self, prop: Property, question: Question, method: Method, effort: Effort
+    ) -> tuple[Lasso | None, Tgba | Tgta]:
+        holds = self.interpreter.holds
+        texts = [atom.text for atom in prop.atoms]
+        known: dict[int, int] = {}
+        cache: dict[State, int] = {}
+
+        def valuation(state: State) -> int:
+            found = cache.get(state)
+            if found is None:
+                atoms = 0
+                for i, text in enumerate(texts):
+                    if holds(text, state):
+                        atoms |= 1 << i
+                if atoms not in known:
+                    known[atoms] = prop.valuation(atoms)
+                found = cache[state] = known[atoms]
+            return found
+
+        kripke = ExplicitKripke(self.interpreter, valuation, stutter=self._semantics == "stutter")
+        automaton = _automaton(prop, method, None)
+        product = method.build(kripke, automaton)
+        run = search(product, effort, self._progress)
+        return (explicit_lasso(product, run) if run is not None else None), automaton
+
+    # -- states --------------------------------------------------------------------------------------------------
+
+    def assertions(self) -> list[Verdict]:
+        """One verdict for each assert of the model."""
+        result = []
+        for a in self.model.assertions:
+            started = time.perf_counter()
+            self.check_errors()
+            wrong = self.encoding.truth(a.error)
+            if wrong != self.encoding.false and wrong & self.reachable != self.encoding.false:
+                raise ModelError(f"the assertion `{a.text}` errs in a reachable state", a.location)
+            failing = self.reachable & ~self.encoding.truth(a.holds)
+            result.append(self._state_verdict("assert", a.name, a.text, failing, started))
+        return result
+
+    def deadlocks(self) -> Verdict:
+        """Whether a state without a step is reachable."""
+        started = time.perf_counter()
+        self.check_errors()
+        dead = self.kripke.dead(self.reachable)
+        return self._state_verdict("deadlock", None, None, dead, started)
+
+    def _state_verdict(
+        self, kind: Literal["assert", "deadlock"], name: str | None, text: str | None, bad: Any, started: float
+    ) -> Verdict:
+        trace = None
+        if bad != self.encoding.false:
+            lasso = finite_run(self.kripke, self.reachable, bad)
+            trace = replay(self.model, self.interpreter, lasso)
+            if kind == "deadlock" and not self.interpreter.is_dead(lasso.states[-1]):
+                raise AssertionError("the encoding and the interpreter disagree on a deadlock")
+        return Verdict(
+            kind=kind,
+            name=name,
+            property=text,
+            verdict="holds" if trace is None else "violated",
+            deadlock=self.options.deadlock,
+            seconds=time.perf_counter() - started,
+            stats=Stats(bdd_nodes=len(self.encoding.bdd)),
+            trace=trace if self.options.trace else None,
+        )
+
+
+def _expression(p: Bool, atoms: Sequence[Proposition]) -> Expr:
+    match p.op:
+        case "true":
+            return const(1)
+        case "false":
+            return const(0)
+        case "prop":
+            return atoms[p.index].holds
+        case _:
+            return make(p.op, *(_expression(a, atoms) for a in p.args))
+
+
+def _automaton(prop: Property, method: Method, letters: Sequence[int] | None) -> Tgba | Tgta:
+    if not method.change_sets:
+        return prop.tgba
+    return prop.tgta(letters) if prop.stutter_invariant else prop.change_set_automaton(letters)
+
+
+def choose(prop: Property) -> str:
+    """The rule of `auto`: slap-tgta, or slap where change-sets would be too many."""
+    return "slap" if len(prop.propositions) > TGTA_PROPOSITION_LIMIT else "slap-tgta"
+
+
+def refuse(prop: Property, product: str) -> None:
+    """Raise UnsupportedError if the product does not take the property, naming those that do."""
+    if takes(prop, product):
+        return
+    others = ", ".join(name for name in METHODS if takes(prop, name))
+    if METHODS[product].stutter_invariant_only and not prop.stutter_invariant:
+        reason = f"the property is not stutter-invariant, as the product {product} needs: {prop.text}"
+    else:
+        reason = (
+            f"the property observes {len(prop.propositions)} propositions, and the product {product} "
+            f"takes at most {TGTA_PROPOSITION_LIMIT}"
+        )
+    raise UnsupportedError(f"{reason}; use one of {others}")
+
+
+def takes(prop: Property, product: str) -> bool:
+    """Whether a product can answer for a property."""
+    method = METHODS[product]
+    if method.stutter_invariant_only and not prop.stutter_invariant:
+        return False
+    return not method.change_sets or len(prop.propositions) <= TGTA_PROPOSITION_LIMIT
+
+
+def check(
+    model: Model,
+    formula: str,
+    product: str = "auto",
+    *,
+    deadlock: Deadlock = "stutter",
+    fixpoint: Fixpoint = "saturation",
+    reordering: bool = False,
+    trace: bool = True,
+) -> Verdict:
+    """Check an LTL property of a model.
+
+    The verdict is `holds` or `violated`; a violation comes with a `trace` that has been replayed. Raises
+    `aggmc.InputError` if the formula cannot be read or the product does not take it, `aggmc.ModelError` if the model
+    errs. `aggmc.PRODUCTS` are the products.
+    """
+    options = Options(deadlock=deadlock, fixpoint=fixpoint, reordering=reordering, trace=trace)
+    return Checker(model, options).ltl(ask(model, formula), product)

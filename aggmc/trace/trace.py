@@ -1,0 +1,138 @@
+"""Counterexamples as people and scripts read them, and their replay.
+
+No lasso is shown before `replay` has run it: the interpreter must make every step, and Spot must find that the run
+violates the property.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from aggmc.errors import InternalError
+from aggmc.ltl.translate import Property
+from aggmc.model.core import Actor, Interpreter, Model, State
+from aggmc.trace.lasso import Lasso
+
+Value = int | str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step of a run; `event` is None where a deadlock is repeated. The first actor is the one that the event names."""
+
+    event: str | None
+    actor: Actor | None
+    partner: Actor | None
+    state: Mapping[str, Value]
+    changes: Mapping[str, tuple[Value, Value]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As in the JSON format."""
+        event = None
+        if self.event is not None and self.actor is not None:
+            event = {"name": self.event, **_actor(self.actor)}
+        return {
+            "event": event,
+            "partner": _actor(self.partner) if self.partner is not None else None,
+            "state": dict(self.state),
+            "changes": {name: list(pair) for name, pair in self.changes.items()},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A run: from `initial` by `prefix`, then `cycle` for ever (empty if the run is finite)."""
+
+    initial: Mapping[str, Value]
+    prefix: tuple[Step, ...]
+    cycle: tuple[Step, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As in the JSON format."""
+        return {
+            "initial": dict(self.initial),
+            "prefix": [s.to_dict() for s in self.prefix],
+            "cycle": [s.to_dict() for s in self.cycle],
+        }
+
+    def to_text(self, indent: str = "  ") -> str:
+        """As `aggmc check` prints it."""
+        lines = [f"{indent}initially  {_shown(self.initial)}"]
+        number = 0
+        for step in self.prefix:
+            number += 1
+            lines.append(f"{indent}{number:>4}. {_step(step)}")
+        if self.cycle:
+            lines.append(f"{indent}then, for ever:")
+            for step in self.cycle:
+                number += 1
+                lines.append(f"{indent}{number:>4}. {_step(step)}")
+        return "\n".join(lines)
+
+
+def _actor(actor: Actor) -> dict[str, Any]:
+    return {"process": actor.process, "from": actor.source, "to": actor.target, "line": actor.line}
+
+
+def _shown(state: Mapping[str, Value]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in state.items())
+
+
+def _who(actor: Actor, name: str) -> str:
+    if actor.process is None:
+        return name
+    where = f" (line {actor.line})" if actor.line is not None else ""
+    return f"{actor.process}: {actor.source} -> {actor.target}{where}"
+
+
+def _step(step: Step) -> str:
+    if step.event is None or step.actor is None:
+        return "(deadlock: the state is repeated)"
+    who = _who(step.actor, step.event)
+    if step.partner is not None:
+        who += f"  with  {_who(step.partner, '')}"
+    moved = {actor.process for actor in (step.actor, step.partner) if actor is not None}
+    changes = [f"{name}: {old} -> {new}" for name, (old, new) in step.changes.items() if name not in moved]
+    return f"{who}   {', '.join(changes)}".rstrip()
+
+
+def replay(
+    model: Model, interpreter: Interpreter, lasso: Lasso, prop: Property | None = None, *, stutter: bool = True
+) -> Trace:
+    """Run a lasso; raises InternalError if the interpreter or Spot refuses it."""
+    states = lasso.states
+    if not states or states[0] not in interpreter.initial_states():
+        raise InternalError("replay: the run does not begin in an initial state")
+    if lasso.loop is not None and not 0 <= lasso.loop < len(states):
+        raise InternalError("replay: the run has no cycle")
+    followed = list(states[1:]) + ([states[lasso.loop]] if lasso.loop is not None else [])
+    steps = [
+        _replayed(model, interpreter, old, new, number, stutter)
+        for number, (old, new) in enumerate(zip(states, followed, strict=False), 1)
+    ]
+    if prop is not None:
+        if lasso.loop is None:
+            raise InternalError("replay: a violation of an LTL property is an infinite run")
+        letters = [_letter(prop, interpreter, s) for s in states]
+        if not prop.accepts_lasso(letters[: lasso.loop], letters[lasso.loop :]):
+            raise InternalError(f"replay: Spot says that the run found does not violate {prop.text}")
+    cut = len(steps) if lasso.loop is None else lasso.loop
+    return Trace(model.show_state(states[0]), tuple(steps[:cut]), tuple(steps[cut:]))
+
+
+def _letter(prop: Property, interpreter: Interpreter, state: State) -> int:
+    return sum(interpreter.holds(atom.text, state) << i for i, atom in enumerate(prop.atoms))
+
+
+def _replayed(model: Model, interpreter: Interpreter, old: State, new: State, number: int, stutter: bool) -> Step:
+    before, after = model.show_state(old), model.show_state(new)
+    changes = {name: (before[name], after[name]) for name in after if before[name] != after[name]}
+    for event_number, target in interpreter.successors(old):
+        if target == new:
+            event = model.events[event_number]
+            return Step(event.name, event.actor, event.partner, after, changes)
+    if old == new and stutter and interpreter.is_dead(old):
+        return Step(None, None, None, after, changes)
+    raise InternalError(f"replay: the model cannot make step {number} of the run that was found")
