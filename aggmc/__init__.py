@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from aggmc.check import PRODUCTS, Verdict, check
+    from aggmc.checker import PRODUCTS, Verdict, check
     from aggmc.errors import AggmcError, InputError, InternalError, LimitReached, ModelError, UnsupportedError
     from aggmc.model.core import Model
     from aggmc.model.load import load_model
@@ -36,9 +36,9 @@ __all__ = [
 ]
 
 _HOME = {
-    "PRODUCTS": "aggmc.check",
-    "Verdict": "aggmc.check",
-    "check": "aggmc.check",
+    "PRODUCTS": "aggmc.checker",
+    "Verdict": "aggmc.checker",
+    "check": "aggmc.checker",
     "Model": "aggmc.model.core",
     "load_model": "aggmc.model.load",
     "Trace": "aggmc.trace.trace",

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,12 @@ class InputError(AggmcError):
 
 
 class ModelError(InputError):
-    """A run-time error of the model in a reachable state."""
+    """A run-time error of the model in a reachable state; `trace`, where there is one, is a run that leads there."""
+
+    trace: Any = None
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (type(self), (self.message, self.location), {"trace": self.trace})
 
 
 class UnsupportedError(InputError):

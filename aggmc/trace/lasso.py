@@ -54,8 +54,8 @@ def aggregate_lasso(product: AggregateProduct[Any], run: Run[Any], kripke: Symbo
     prefix = _stages(product, run.initial, edges)
     cycle_edges = [e for e in run.cycle if e.step is not None]
     if cycle_edges:
-        head = prefix[-1]
-        cycle, heads = _round_trips(kripke, [head, *_stages(product, cycle_edges[-1].target, cycle_edges)][1:])
+        head = cycle_edges[-1].target
+        cycle, heads = _round_trips(kripke, _stages(product, head, cycle_edges))
     else:
         cycle = _stuttering_cycle(kripke, prefix[-1])
         heads = set(range(len(cycle)))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import NoReturn
 
-from aggmc.errors import InputError
+from aggmc.errors import InputError, did_you_mean
 from aggmc.model.core import Warned
 from aggmc.model.dve import ast
 from aggmc.model.dve.program import (
@@ -29,12 +28,6 @@ from aggmc.model.expr import apply_op
 MAX_DEPTH = 60
 
 _FOLDED_UNARY = {"-": "neg", "~": "bitnot", "!": "not"}
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """`; did you mean …?` or nothing."""
-    near = difflib.get_close_matches(name, list(known), 1, 0.6)
-    return f"; did you mean `{near[0]}`?" if near else ""
 
 
 class Resolver:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from aggmc.errors import InputError
+from aggmc.errors import InputError, did_you_mean
 from aggmc.model.core import Interpreter, Proposition, Warned
 from aggmc.model.dve import ast
 from aggmc.model.dve.interpreter import DveInterpreter
 from aggmc.model.dve.lowering import SymbolicState
-from aggmc.model.dve.names import Resolver, did_you_mean
+from aggmc.model.dve.names import Resolver
 from aggmc.model.dve.parser import parse_proposition
 from aggmc.model.dve.program import At, Const, Node, Program, is_boolean
 from aggmc.model.expr import truth

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from itertools import product
 from math import prod
 
-from aggmc.errors import InputError
+from aggmc.errors import InputError, did_you_mean
 from aggmc.model.core import Variable, Warned
 from aggmc.model.dve import ast
-from aggmc.model.dve.names import Resolver, did_you_mean
+from aggmc.model.dve.names import Resolver
 from aggmc.model.dve.program import (
     RANGES,
     Action,

@@ -1,7 +1,8 @@
 """From a model and a property to a verdict: the pipeline, and the table of products.
 
-A model that can err (an index out of range, a division by zero) has no meaning beyond the error. So an error that is
-reachable is reported, whatever the product, before any verdict on the model is given.
+A step that errs (an index out of range, a division by zero) does not exist. A violation whose run replays without error
+is a violation; before `holds` is said, no error of the model may be reachable. So all products say the same, although
+each sees another part of the states.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any, Literal
 
 from aggmc.boolean import Bool
 from aggmc.emptiness.ascc import Effort, search
-from aggmc.errors import InputError, Location, ModelError, UnsupportedError
+from aggmc.errors import InputError, InternalError, Location, ModelError, UnsupportedError
 from aggmc.ltl.automata import Tgba, Tgta
 from aggmc.ltl.formula import Atom, Parsed, parse
 from aggmc.ltl.translate import TGTA_PROPOSITION_LIMIT, Property, prepare
@@ -213,8 +214,8 @@ class Checker:
 
     @property
     def _semantics(self) -> str:
-        """Under `error` a deadlock is reported for itself; for LTL it stutters."""
-        return "ignore" if self.options.deadlock == "ignore" else "stutter"
+        """Under `error` a deadlock is reported for itself, and LTL speaks of infinite runs only."""
+        return "stutter" if self.options.deadlock == "stutter" else "ignore"
 
     # -- errors of the model -------------------------------------------------------------------------------------
 
@@ -243,7 +244,7 @@ class Checker:
         except ModelError as error:
             error.trace = trace
             raise
-        raise AssertionError("the encoding and the interpreter disagree on an error of the model")
+        raise InternalError("the encoding and the interpreter disagree on an error of the model")
 
     def _check_propositions(self, question: Question, *, explicit: bool) -> None:
         """A proposition that errs in a reachable state has no value there."""
@@ -276,12 +277,13 @@ class Checker:
             product = choose(prop)
         method = METHODS[product]
         refuse(prop, product)
-        self.check_errors(explicit=method.explicit)
         self._check_propositions(question, explicit=method.explicit)
         effort = Effort()
         lasso, automaton = (self._explicit if method.explicit else self._symbolic)(prop, question, method, effort)
         trace = None
-        if lasso is not None:
+        if lasso is None:
+            self.check_errors(explicit=method.explicit)
+        else:
             self._say("replaying the counterexample")
             trace = replay(self.model, self.interpreter, lasso, prop, stutter=self._semantics == "stutter")
         stats = Stats(
@@ -353,18 +355,18 @@ class Checker:
         result = []
         for a in self.model.assertions:
             started = time.perf_counter()
-            self.check_errors()
             wrong = self.encoding.truth(a.error)
-            if wrong != self.encoding.false and wrong & self.reachable != self.encoding.false:
-                raise ModelError(f"the assertion `{a.text}` errs in a reachable state", a.location)
-            failing = self.reachable & ~self.encoding.truth(a.holds)
+            failing = self.reachable & ~self.encoding.truth(a.holds) & ~wrong
+            if failing == self.encoding.false and (wrong := wrong & self.reachable) != self.encoding.false:
+                error = ModelError(f"the assertion `{a.text}` errs in a reachable state", a.location)
+                error.trace = replay(self.model, self.interpreter, finite_run(self.kripke, self.reachable, wrong))
+                raise error
             result.append(self._state_verdict("assert", a.name, a.text, failing, started))
         return result
 
     def deadlocks(self) -> Verdict:
         """Whether a state without a step is reachable."""
         started = time.perf_counter()
-        self.check_errors()
         dead = self.kripke.dead(self.reachable)
         return self._state_verdict("deadlock", None, None, dead, started)
 
@@ -372,11 +374,13 @@ class Checker:
         self, kind: Literal["assert", "deadlock"], name: str | None, text: str | None, bad: Any, started: float
     ) -> Verdict:
         trace = None
-        if bad != self.encoding.false:
+        if bad == self.encoding.false:
+            self.check_errors()
+        else:
             lasso = finite_run(self.kripke, self.reachable, bad)
             trace = replay(self.model, self.interpreter, lasso)
             if kind == "deadlock" and not self.interpreter.is_dead(lasso.states[-1]):
-                raise AssertionError("the encoding and the interpreter disagree on a deadlock")
+                raise InternalError("the encoding and the interpreter disagree on a deadlock")
         return Verdict(
             kind=kind,
             name=name,
