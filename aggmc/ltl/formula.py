@@ -59,12 +59,12 @@ def parse(text: str, where: Location | None = None) -> Parsed:
     """Read an LTL formula; raises InputError with the line and column of what is wrong."""
     source = _Source(text, where)
     _check_text(source)
-    chunks, quoted, prefix = _replace_quoted(source)
+    chunks, quoted = _replace_quoted(source)
     placed = "".join(chunk for chunk, _ in chunks)
     origin = [start + (i if step else 0) for chunk, (start, step) in chunks for i in range(len(chunk))]
     origin.append(len(text.rstrip()))  # errors at the end are shown behind the last character
     _check_nesting(source, placed, origin)
-    return _read(source, placed, origin, quoted, prefix)
+    return _read(source, placed, origin, quoted)
 
 
 # --- the text -------------------------------------------------------------------------------------------------------
@@ -114,38 +114,53 @@ def _check_text(source: _Source) -> None:
 _Chunk = tuple[str, tuple[int, bool]]  # the text for Spot; its offset in the original, and whether offsets go on in it
 
 
-def _replace_quoted(source: _Source) -> tuple[list[_Chunk], list[tuple[str, int]], str]:
-    """The text for Spot in pieces, the quoted atoms with the offset of their text, and the placeholders' prefix."""
+def _replace_quoted(source: _Source) -> tuple[list[_Chunk], list[tuple[str, int, str]]]:
+    """The text for Spot in pieces, without comments; and the quoted atoms: text, offset of the text, placeholder."""
     text = source.text
     prefix = "q_"
     while prefix in text:
         prefix = "q" + prefix
     chunks: list[_Chunk] = []
-    quoted: list[tuple[str, int]] = []
+    quoted: list[tuple[str, int, str]] = []
+    numbers: dict[str, int] = {}  # equal atoms get the same placeholder
     at = 0
-    while (start := text.find('"', at)) >= 0:
+    while found := re.compile(r'"|/\*').search(text, at):
+        start = found.start()
         chunks.append((text[at:start], (at, True)))
-        end = start + 1
-        raw: list[str] = []
-        while end < len(text) and text[end] != '"':
-            if text[end] == "\\" and text[end + 1 : end + 2] in ('"', "\\"):
-                end += 1
-            raw.append(text[end])
-            end += 1
-        if end >= len(text):
-            raise source.error("this double quote is never closed", start)
-        inside = "".join(raw)
-        if not inside.strip():
-            raise source.error("there is nothing between these double quotes", start)
-        follows = re.match(r"\s*=", text[end + 1 :])
-        if follows:
-            message = "a comparison belongs inside the double quotes of an atomic proposition"
-            raise source.error(message, end + follows.end())
-        chunks.append((f" {prefix}{len(quoted)} ", (start, False)))
-        quoted.append((inside.strip(), start + 1 + len(inside) - len(inside.lstrip())))
-        at = end + 1
+        if found[0] == "/*":
+            at = text.find("*/", start + 2) + 2
+            if at < 2:
+                raise source.error("this comment is never closed", start)
+            chunks.append((" " * (at - start), (start, True)))
+            continue
+        inside, offset, at = _quoted(source, start)
+        number = numbers.setdefault(inside, len(numbers))
+        chunks.append((f" {prefix}{number} ", (start, False)))
+        quoted.append((inside, offset, f"{prefix}{number}"))
     chunks.append((text[at:], (at, True)))
-    return chunks, quoted, prefix
+    return chunks, quoted
+
+
+def _quoted(source: _Source, start: int) -> tuple[str, int, int]:
+    """The atom in the double quotes that open at `start`; its offset; and the offset behind the closing quote."""
+    text = source.text
+    end = start + 1
+    raw: list[str] = []
+    while end < len(text) and text[end] != '"':
+        if text[end] == "\\" and text[end + 1 : end + 2] in ('"', "\\"):
+            end += 1
+        raw.append(text[end])
+        end += 1
+    if end >= len(text):
+        raise source.error("this double quote is never closed", start)
+    inside = "".join(raw)
+    if not inside.strip():
+        raise source.error("there is nothing between these double quotes", start)
+    follows = re.match(r"\s*=", text[end + 1 :])
+    if follows:
+        message = "a comparison belongs inside the double quotes of an atomic proposition"
+        raise source.error(message, end + follows.end())
+    return inside.strip(), start + 1 + len(inside) - len(inside.lstrip()), end + 1
 
 
 def _check_nesting(source: _Source, placed: str, origin: Sequence[int]) -> None:
@@ -188,9 +203,7 @@ def _plain(message: str) -> str:
     return message
 
 
-def _read(
-    source: _Source, placed: str, origin: Sequence[int], quoted: Sequence[tuple[str, int]], prefix: str
-) -> Parsed:
+def _read(source: _Source, placed: str, origin: Sequence[int], quoted: Sequence[tuple[str, int, str]]) -> Parsed:
     import spot  # type: ignore[import-untyped]
 
     # one line for Spot, so that its error columns are offsets
@@ -200,17 +213,16 @@ def _read(
         raise _syntax_error(source, stream.str(), placed, origin)
     formula = result.f
     _check_depth(source, formula)
-    if not formula.is_ltl_formula():
-        raise source.error("this is a PSL formula; only LTL is understood (no SERE, that is no {…})", _psl(source))
+    if not formula.is_ltl_formula() or "{" in placed:  # Spot reads {b} as b
+        at = max(placed.find("{"), 0)
+        raise source.error("this is a PSL formula; only LTL is understood (no SERE, that is no {…})", origin[at])
 
     names = sorted(str(ap.ap_name()) for ap in spot.atomic_prop_collect(formula))
     found: dict[str, list[tuple[int, bool, bool]]] = {}  # text -> (offset, quoted, compared)
     placeholders: dict[str, str] = {}  # Spot's name -> text
-    commented = [match.span() for match in re.finditer(r"/\*.*?\*/", source.text, re.DOTALL)]
-    for number, (text, offset) in enumerate(quoted):
-        if not any(start <= offset < end for start, end in commented):
-            found.setdefault(text, []).append((offset, True, False))
-            placeholders[f"{prefix}{number}"] = text
+    for text, offset, placeholder in quoted:
+        found.setdefault(text, []).append((offset, True, False))
+        placeholders[placeholder] = text
     for name in names:
         if name not in placeholders:
             places = _occurrences(name, placed)
@@ -262,13 +274,6 @@ def _check_depth(source: _Source, formula: Any) -> None:
         else:
             stack.append((node, True))
             stack.extend((child, False) for child in node)
-
-
-def _psl(source: _Source) -> int:
-    outside = re.sub(r'"(?:\\.|[^"\\])*"', lambda quoted: " " * len(quoted[0]), source.text)
-    found = re.search(r"\{|\[|\||<>|cl\(", outside)
-    brace = outside.find("{")
-    return brace if brace >= 0 else found.start() if found else 0
 
 
 def _syntax_error(source: _Source, report: str, placed: str, origin: Sequence[int]) -> InputError:

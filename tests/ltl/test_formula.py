@@ -30,7 +30,7 @@ def test_quoted() -> None:
     assert atoms(text) == [("P_0.j > 2 && pos[1] == 2", True, 4), ("q", True, 36)]
     assert parse(text, None).formula == "G(p0 -> Fp1)"
     assert atoms('GF"a"U"b"W"c -> d"') == [("a", True, 4), ("b", True, 8), ("c -> d", True, 12)]
-    assert atoms('"G a" & "1" & "true"') == [("G a", True, 2), ("1", True, 9), ("true", True, 16)]
+    assert atoms('"G a" & "1" & "true"') == [("G a", True, 2), ("1", True, 10), ("true", True, 16)]
     assert parse(r'"a\"b"', None).atoms[0].text == 'a"b'
     assert atoms('q_0 & "x"') == [("q_0", False, 1), ("x", True, 8)]
 
@@ -38,6 +38,11 @@ def test_quoted() -> None:
 def test_same_atom_quoted_and_not() -> None:
     assert atoms('"x" U x') == [("x", False, 7)]
     assert parse('"x" & "x"', None).formula == "p0"
+
+
+def test_comments() -> None:
+    assert atoms('a /* "b" { */ & "c /* d"') == [("a", False, 1), ("c /* d", True, 18)]
+    assert parse('/* it is 1" long */ a', None).formula == "p0"
 
 
 def test_atoms_that_simplify_away_are_still_listed() -> None:
@@ -74,6 +79,7 @@ def test_other_spellings() -> None:
         ("P.x<=3", 4, "double quotes"),
         ("{a;b}|->c", 1, "PSL"),
         ("a & {b}", 5, "PSL"),
+        ("a & /* b", 5, "never closed"),
         ("X[!]a", 2, "finite"),
         ("X[100000]a", 2, "sum to more"),
         ("(" * 500 + "a" + ")" * 500, 201, "nested more"),
@@ -96,10 +102,11 @@ def test_huge() -> None:
         "X" * 100_000,
         "a U " * 6_000 + "a",
         "(" * 9_000,
-        "a->" * 5_000 + "a",
+        "a->b->" * 2_500 + "c",
     ):
         with pytest.raises(InputError):
             parse(text, None)
+    assert parse("a->" * 5_000 + "a", None).formula == "1"  # Spot simplifies it away, without running out of stack
 
 
 def test_places() -> None:
