@@ -60,10 +60,8 @@ def _marks(marks: int) -> str:
 def to_text(automaton: Automaton) -> str:
     """Lines for people."""
     names = automaton.propositions
-    lines = [
-        f"{kind(automaton)}, {automaton.automaton_class}: {automaton.states} states, "
-        f"{sum(map(len, automaton.edges))} edges, {automaton.marks} acceptance sets"
-    ]
+    size = f"{automaton.states} states, {sum(map(len, automaton.edges))} edges, {automaton.marks} acceptance sets"
+    lines = [f"{kind(automaton)}, {automaton.automaton_class}: {size}"]
     lines += [f"proposition {i}: {name}" for i, name in enumerate(names)]
     for state, label in _initial(automaton):
         lines.append(f"initial: {state}" + ("" if label is None else f" where {show(label, names)}"))

@@ -25,7 +25,7 @@ BOOLEAN_OPERATORS = frozenset({"not", "and", "or", "==", "!=", "<", "<=", ">", "
 class Expr:
     """An expression: a constant, a variable (by its index in the model) or an operator with arguments."""
 
-    __slots__ = ("op", "args", "value", "_hash")
+    __slots__ = ("_hash", "args", "op", "value")
     op: str
     args: tuple[Expr, ...]
     value: int

@@ -214,7 +214,10 @@ _OPPOSITE = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
 
 def refine(bounds: dict[int, Interval], guard: Expr, env: Environment, *, wanted: bool = True) -> bool:
     """Narrow `bounds` (over `env`) to what is possible where the guard is `wanted`; False if nothing is."""
-    env_now: Environment = lambda v: bounds.get(v) or env(v)  # noqa: E731
+
+    def env_now(v: int) -> Interval:
+        return bounds.get(v) or env(v)
+
     known = _truth(interval_of(guard, env_now))
     if known is not None:
         return known == wanted
@@ -335,7 +338,8 @@ class _Analysis:
             i = self.waiting.popleft()
             self.queued.discard(i)
             self._fire(model.events[i])
-        at_event, before = [], []
+        at_event: list[dict[int, Interval] | None] = []
+        before: list[dict[int, Interval] | None] = []
         for event in model.events:
             env = self._environment(event)
             bounds: dict[int, Interval] = {}
@@ -373,15 +377,18 @@ class _Analysis:
         bounds: dict[int, Interval] = {}
         if not refine(bounds, event.guard, env):
             return
-        refined: Environment = lambda v: bounds.get(v) or env(v)  # noqa: E731
+
+        def refined(v: int) -> Interval:
+            return bounds.get(v) or env(v)
+
         written = {v: interval_of(e, refined) for v, e in event.updates}
         moving = {m.variable for m in event.moves}
         for v, interval in written.items():
             if self.owner.get(v) not in moving:
                 self._grow(v, interval)
         for m in event.moves:
-            after = {v: written.get(v) or refined(v) for v in self.owned[m.variable]}
-            self._arrive(m.variable, m.target, after)
+            arriving = {v: written.get(v) or refined(v) for v in self.owned[m.variable]}
+            self._arrive(m.variable, m.target, arriving)
 
     def _arrive(self, process: int, location: int, values: Mapping[int, Interval]) -> None:
         here = self.at.get((process, location))

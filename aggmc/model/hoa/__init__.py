@@ -156,7 +156,7 @@ class _Reader:
         return self._read_body(states)
 
     def _read_propositions(self, header: Tree[Any]) -> None:
-        _, count, *names = header.children
+        _, count, *names = _kids(header)
         if self.propositions:
             raise self.error("a second `AP:` line", header)
         if int(count) != len(names):
@@ -166,7 +166,7 @@ class _Reader:
             raise self.error("a proposition is named twice", header)
 
     def _read_header(self, header: Tree[Any]) -> None:
-        kids = header.children
+        kids = _kids(header)
         match header.data:
             case "states":
                 if self.count is not None:
@@ -190,7 +190,7 @@ class _Reader:
                     raise self.error(f"the header `{name}:` is not known, and may change the meaning", kids[0])
 
     def _read_body(self, states: list[Tree[Any]]) -> Structure:
-        count = self.count if self.count is not None else 1 + max((int(s.children[2]) for s in states), default=-1)
+        count = self.count if self.count is not None else 1 + max((int(_kids(s)[2]) for s in states), default=-1)
         if count == 0 or not states:
             raise self.error("the structure has no state", self.tree.children[0])
         if not self.starts:
@@ -199,7 +199,7 @@ class _Reader:
         successors: list[tuple[int, ...]] = [()] * count
         names: list[str | None] = [None] * count
         for state in states:
-            _, label, number, name, _, *edges = state.children
+            _, label, number, name, _, *edges = _kids(state)
             n = self._number(number, count)
             if labels[n] is not None:
                 raise self.error(f"state {n} is declared twice", number)
@@ -225,7 +225,7 @@ class _Reader:
         return int(token)
 
     def _edge(self, edge: Tree[Any], count: int) -> int:
-        label, conjunction, marks = edge.children
+        label, conjunction, marks = _kids(edge)
         if label is not None:
             raise self.error("labels belong to the states of a Kripke structure, not to its edges", edge)
         if len(conjunction.children) > 1:
@@ -282,6 +282,10 @@ class _Reader:
                 if str(parts[0]) not in self.aliases:
                     raise self.error(f"the alias `{parts[0]}` is not defined", parts[0])
                 return self.aliases[str(parts[0])]
+
+
+def _kids(tree: Tree[Any]) -> list[Any]:
+    return tree.children
 
 
 def _conjunction(expression: Bool, count: int) -> int | None:
