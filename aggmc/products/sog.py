@@ -6,7 +6,9 @@ Klai and Poitrenaud 2008; Ben Salem and Graiet, Definition 7 (SOG-TGTA). For stu
     divergent         a holds an infinite path, or (under `stutter`) a dead state
 
 SOG: a divergent aggregate also leads to an absorbing node labelled ℓ. SOG-TGTA: it has a self-loop instead, since a
-TGTA reads stuttering on self-loops only. Deviation: initial states are merged, one aggregate per valuation.
+TGTA reads stuttering on self-loops only. Deviations: initial states are merged, one aggregate per valuation; and an
+unmarked self-loop of a product node, which no verdict depends on, is left out (Figure 2e has one; `idle_loops=True`
+keeps it), so that most aggregates are never tested for divergence.
 """
 
 from __future__ import annotations
@@ -124,9 +126,10 @@ class Sog(_SogProduct):
 class SogTgta(_SogProduct):
     """The product of the SOG with self-loops and a TGTA."""
 
-    def __init__(self, kripke: SymbolicKripke, automaton: Tgta) -> None:
+    def __init__(self, kripke: SymbolicKripke, automaton: Tgta, *, idle_loops: bool = False) -> None:
         super().__init__(kripke, automaton.marks)
         self._automaton = automaton
+        self._idle_loops = idle_loops
 
     def initial(self) -> Iterator[SogNode]:
         """The initial aggregates whose valuation an initial arc admits."""
@@ -141,7 +144,9 @@ class SogTgta(_SogProduct):
         """Self-loops on divergent aggregates, then the change-sets of the steps that leave."""
         q, valuation, states = node
         arcs = self._automaton.edges[q]
-        stuttering = [arc for arc in arcs if 0 in arc.changes and (arc.marks or arc.target != q)]
+        stuttering = [
+            arc for arc in arcs if 0 in arc.changes and (arc.marks or arc.target != q or self._idle_loops)
+        ]
         if stuttering and self.graph.is_divergent((valuation, states)):
             for arc in stuttering:
                 yield Edge(arc.marks, (arc.target, valuation, states))

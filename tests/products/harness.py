@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import traceback
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -77,9 +78,11 @@ def answer(checker: Checker, formula: str, product: str) -> tuple[str, Verdict |
         verdict = checker.ltl(ask(checker.model, formula), product)
     except UnsupportedError:
         return "refused", None
-    except ModelError:
+    except ModelError as error:
+        traceback.clear_frames(error.__traceback__)  # which would keep BDDs beyond the end of their manager
         return "error", None
     except (InternalError, AssertionError, KeyError) as error:  # a broken product may fail in any of these ways
+        traceback.clear_frames(error.__traceback__)
         return f"{type(error).__name__}: {error}", None
     return verdict.verdict, verdict
 
