@@ -19,7 +19,7 @@ from aggmc.errors import InputError, InternalError, Location, ModelError, Unsupp
 from aggmc.ltl.automata import Tgba, Tgta
 from aggmc.ltl.formula import Atom, Parsed, parse
 from aggmc.ltl.translate import TGTA_PROPOSITION_LIMIT, Property, prepare
-from aggmc.model.core import Interpreter, Model, Proposition, State, Warned, reachable
+from aggmc.model.core import Assertion, Interpreter, Model, Proposition, State, Warned, reachable
 from aggmc.model.expr import FALSE, Expr, const, make
 from aggmc.products.explicit import ExplicitKripke, ExplicitTgba, ExplicitTgta
 from aggmc.products.slap import slap, slap_tgta
@@ -68,6 +68,7 @@ class Options:
     fixpoint: str = "saturation"
     reordering: bool = False
     trace: bool = True
+    max_memory: int | None = None  # bytes that the decision diagrams may take
 
     def __post_init__(self) -> None:
         _one_of("deadlock", self.deadlock, DEADLOCKS)
@@ -190,7 +191,7 @@ class Checker:
     def encoding(self) -> Encoding:
         """The model as BDDs."""
         self._say("encoding the model")
-        return Encoding(self.model, reordering=self.options.reordering)
+        return Encoding(self.model, max_memory=self.options.max_memory, reordering=self.options.reordering)
 
     @cached_property
     def kripke(self) -> SymbolicKripke:
@@ -352,17 +353,18 @@ class Checker:
 
     def assertions(self) -> list[Verdict]:
         """One verdict for each assert of the model."""
-        result = []
-        for a in self.model.assertions:
-            started = time.perf_counter()
-            wrong = self.encoding.truth(a.error)
-            failing = self.reachable & ~self.encoding.truth(a.holds) & ~wrong
-            if failing == self.encoding.false and (wrong := wrong & self.reachable) != self.encoding.false:
-                error = ModelError(f"the assertion `{a.text}` errs in a reachable state", a.location)
-                error.trace = replay(self.model, self.interpreter, finite_run(self.kripke, self.reachable, wrong))
-                raise error
-            result.append(self._state_verdict("assert", a.name, a.text, failing, started))
-        return result
+        return [self.assertion(a) for a in self.model.assertions]
+
+    def assertion(self, a: Assertion) -> Verdict:
+        """Whether an assert of the model holds in every reachable state."""
+        started = time.perf_counter()
+        wrong = self.encoding.truth(a.error)
+        failing = self.reachable & ~self.encoding.truth(a.holds) & ~wrong
+        if failing == self.encoding.false and (wrong := wrong & self.reachable) != self.encoding.false:
+            error = ModelError(f"the assertion `{a.text}` errs in a reachable state", a.location)
+            error.trace = replay(self.model, self.interpreter, finite_run(self.kripke, self.reachable, wrong))
+            raise error
+        return self._state_verdict("assert", a.name, a.text, failing, started)
 
     def deadlocks(self) -> Verdict:
         """Whether a state without a step is reachable."""

@@ -1,0 +1,306 @@
+"""Work in a child process, bounded in time and memory.
+
+dd and Spot know no time limit and cannot be interrupted, and a fault in their C code ends the process. So the engines
+work in a child that the parent watches and may kill at any moment:
+
+    Worker      one child, which runs a job and sends messages; several can be watched at once (`fileno`)
+    run_tasks   tasks 0 … n-1, one after another in one child; after a limit or a crash, a new child does the rest
+
+The child ignores Ctrl-C (the parent hears it, and ends the child) and dies with its parent.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import os
+import re
+import signal
+import time
+import traceback
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, Pipe
+from types import TracebackType
+from typing import Any, Generic, Literal, TypeVar
+
+from aggmc.errors import AggmcError, InputError, InternalError, LimitReached
+
+Result = TypeVar("Result")
+Send = Callable[[Any], None]
+Tick = Callable[[str], None]
+Failure = AggmcError | InternalError
+
+POLL_SECONDS = 0.1
+TICK_SECONDS = 0.2  # a child reports its progress no more often
+_PR_SET_PDEATHSIG = 1
+_MIB = 1 << 20
+_UNITS = {"": _MIB, "k": 1 << 10, "m": _MIB, "g": 1 << 30, "t": 1 << 40}
+_NULL_NODE = "is `NULL` pointer"  # what dd says when CUDD has no memory left
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long a task may take, and how much memory (in bytes) its process may hold; None: no limit."""
+
+    seconds: float | None = None
+    memory: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.seconds is not None and not (math.isfinite(self.seconds) and self.seconds > 0):
+            raise InputError(f"a time limit is a positive number of seconds, not {self.seconds:g}")
+        if self.memory is not None and self.memory <= 0:
+            raise InputError("a memory limit is positive")
+
+
+def parse_memory(text: str) -> int:
+    """Bytes: a number of MB, or with a unit, as in `500M` or `1.5G`."""
+    match = re.fullmatch(r"\s*(\d{1,12}(?:\.\d{1,12})?)\s*([kmgt]?)(?:i?b)?\s*", text, re.IGNORECASE)
+    size = int(float(match[1]) * _UNITS[match[2].lower()]) if match else 0
+    if size <= 0:
+        raise InputError(f"`{text}` is no amount of memory: write a number of MB, or as in 500M or 2G")
+    return size
+
+
+# --- one child ------------------------------------------------------------------------------------------------------
+
+
+class WorkerEnded(Exception):
+    """The child is gone: with a signal, or an exit status."""
+
+    def __init__(self, exit_status: int | None, signal_number: int | None) -> None:
+        super().__init__(exit_status, signal_number)
+        self.exit_status = exit_status
+        self.signal_number = signal_number
+
+
+class Worker:
+    """A child process that runs `job(send)`; what it sends is received here. A context manager: it ends the child."""
+
+    def __init__(self, job: Callable[[Send], None]) -> None:
+        self._status: int | None = None
+        self._connection, sender = Pipe(duplex=False)
+        parent = os.getpid()
+        # Ctrl-C between the fork and the first line of the child would end the child with a traceback
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            self.pid = os.fork()
+            if self.pid == 0:
+                _be_child(job, sender, parent, blocked)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        sender.close()  # or the end of the child would not be seen here
+
+    def __enter__(self) -> Worker:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def fileno(self) -> int:
+        """For `multiprocessing.connection.wait` over several workers."""
+        return self._connection.fileno()
+
+    def wait(self, seconds: float) -> bool:
+        """Whether a message, or the end, is there within this time."""
+        return self._connection.poll(seconds)
+
+    def receive(self) -> Any:
+        """The next message; raises WorkerEnded if none will come."""
+        try:
+            return self._connection.recv()
+        except (EOFError, OSError):  # OSError: killed in the middle of a message
+            self._reap()
+        assert self._status is not None
+        code = os.waitstatus_to_exitcode(self._status)
+        raise WorkerEnded(code, None) if code >= 0 else WorkerEnded(None, -code)
+
+    def memory(self) -> int:
+        """The resident memory of the child, in bytes; 0 if it is gone."""
+        try:
+            with open(f"/proc/{self.pid}/status", encoding="ascii", errors="replace") as status:
+                for line in status:
+                    if line.startswith("VmRSS:"):
+                        return int(line.split()[1]) * 1024
+        except OSError:
+            pass
+        return 0
+
+    def stop(self) -> None:
+        """End the child, whatever it is doing; a second Ctrl-C does not get in between."""
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            if self._status is None:
+                os.kill(self.pid, signal.SIGKILL)
+                self._reap()
+            self._connection.close()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+
+    def _reap(self) -> None:
+        if self._status is None:
+            _, self._status = os.waitpid(self.pid, 0)
+
+
+def _be_child(job: Callable[[Send], None], connection: Connection, parent: int, mask: set[Any]) -> None:
+    """Never returns: what the parent would do next (its `finally`, its tests) is not for the child."""
+    status = 1
+    try:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() == parent:  # else it died before the line above
+            job(connection.send)
+            status = 0
+    except BrokenPipeError:
+        pass  # nobody listens any more
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(status)
+
+
+# --- tasks ----------------------------------------------------------------------------------------------------------
+
+# Makes what the tasks share (in the child) and returns what answers task number i.
+Session = Callable[[Tick | None], Callable[[int], Result]]
+
+
+def run_tasks(
+    session: Session[Result],
+    count: int,
+    limits: Limits | None = None,
+    tick: Tick | None = None,
+    *,
+    clock: Literal["each", "all"] = "each",
+) -> Generator[Result | Failure, None, None]:
+    """The answers to the tasks 0 … count-1, in order; a task that fails gives its error, and the next one follows.
+
+    The time limit is for each task, or for all of them together. A limit, lack of memory and a crash give
+    `LimitReached`.
+    """
+    watch = _Watch(session, count, limits or Limits(), tick, clock)
+    done = 0
+    while done < count:
+        with Worker(lambda send, first=done: _serve(session, first, count, tick is not None, send)) as worker:  # type: ignore[misc]
+            for answer in watch.answers(worker, done):
+                done += 1
+                yield answer
+                if isinstance(answer, LimitReached):
+                    break  # what the tasks share may be broken: a new child
+
+
+@dataclass
+class _Watch(Generic[Result]):
+    session: Session[Result]
+    count: int
+    limits: Limits
+    tick: Tick | None
+    clock: str
+    started: float | None = None
+    said: str = ""
+
+    def answers(self, worker: Worker, first: int) -> Iterator[Result | Failure]:
+        for number in range(first, self.count):
+            if self.clock == "each" or self.started is None:
+                self.started = time.monotonic()
+            yield self._answer(worker, number)
+
+    def _answer(self, worker: Worker, number: int) -> Result | Failure:
+        while True:
+            exceeded = self._exceeded(worker)
+            if exceeded is not None:
+                worker.stop()
+                return exceeded
+            if self.tick is not None and self.said:
+                self.tick(self.said)
+            if not worker.wait(self._patience()):
+                continue
+            try:
+                kind, content = worker.receive()
+            except WorkerEnded as end:
+                return _crash(end)
+            if kind == "tick":
+                self.said = content
+            elif kind == "start":
+                assert content == number
+                if self.clock == "each":
+                    self.started = time.monotonic()
+            else:
+                result: Result | Failure = content
+                return result
+
+    def _patience(self) -> float:
+        if self.limits.seconds is None or self.started is None:
+            return POLL_SECONDS
+        return min(POLL_SECONDS, max(0.0, self.started + self.limits.seconds - time.monotonic()))
+
+    def _exceeded(self, worker: Worker) -> LimitReached | None:
+        seconds, memory = self.limits.seconds, self.limits.memory
+        if seconds is not None and self.started is not None and time.monotonic() - self.started >= seconds:
+            return LimitReached(f"time limit of {seconds:g} s reached")
+        if memory is not None and worker.memory() > memory:
+            return _memory_limit(memory)
+        return None
+
+
+def _memory_limit(memory: int) -> LimitReached:
+    return LimitReached(f"memory limit of {memory / _MIB:g} MB reached")
+
+
+def _crash(end: WorkerEnded) -> Failure:
+    if end.signal_number is None:
+        return InternalError(f"the working process ended by itself, with status {end.exit_status}")
+    name = signal.Signals(end.signal_number).name
+    why = ", perhaps by the system for lack of memory" if end.signal_number == signal.SIGKILL else ""
+    return LimitReached(f"the working process was ended by {name}{why}")
+
+
+def _serve(session: Session[Result], first: int, count: int, with_ticks: bool, send: Send) -> None:
+    """In the child."""
+    answer: Callable[[int], Result] | None = None
+    for number in range(first, count):
+        send(("start", number))
+
+        def work(number: int = number) -> Result:
+            nonlocal answer
+            if answer is None:
+                answer = session(_throttled(send) if with_ticks else None)
+            return answer(number)
+
+        send(("answer", attempt(work)))
+
+
+def _throttled(send: Send) -> Tick:
+    last = 0.0
+
+    def tick(text: str) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= TICK_SECONDS:
+            last = now
+            send(("tick", text))
+
+    return tick
+
+
+def attempt(work: Callable[[], Result]) -> Result | Failure:
+    """The result, or the error: out of memory or of stack is a limit; what nobody expected is our own fault."""
+    try:
+        return work()
+    except (AggmcError, InternalError) as error:
+        if isinstance(error, InternalError):
+            error.add_note(traceback.format_exc())
+        return error
+    except MemoryError:
+        return LimitReached("out of memory")
+    except RecursionError:
+        return LimitReached("the computation is nested too deeply")
+    except Exception as error:
+        if isinstance(error, ValueError) and _NULL_NODE in str(error):
+            return LimitReached("the decision diagrams ran out of memory")
+        internal = InternalError(f"{type(error).__name__}: {error}")
+        internal.add_note(traceback.format_exc())
+        return internal

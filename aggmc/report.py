@@ -1,0 +1,197 @@
+"""Results as text for people and as JSON for scripts (docs/json.md)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from aggmc.checker import Verdict
+from aggmc.errors import AggmcError, InternalError, Location, ModelError
+from aggmc.info import Info
+from aggmc.ltl.automata import Tgba, Tgta
+from aggmc.ltl.output import to_dict, to_text
+from aggmc.ltl.translate import Property
+from aggmc.run import Answer
+from aggmc.trace.trace import Trace
+
+JSON_VERSION = 1
+REPORT_IT = "this is a fault of aggmc: please report it, with the model and the command"
+
+
+def to_json(content: dict[str, Any]) -> str:
+    """A JSON document; the version comes first."""
+    return json.dumps({"version": JSON_VERSION, **content}, indent=2)
+
+
+# --- errors ---------------------------------------------------------------------------------------------------------
+
+
+def error_dict(error: Exception) -> dict[str, Any]:
+    """An error as in the JSON format."""
+    location = (error.location if isinstance(error, AggmcError) else None) or Location()
+    message = error.message if isinstance(error, AggmcError) else _internal(error)
+    result: dict[str, Any] = {
+        "message": message,
+        "file": location.file,
+        "line": location.line,
+        "column": location.column,
+    }
+    if isinstance(error, ModelError) and isinstance(error.trace, Trace):
+        result["trace"] = error.trace.to_dict()
+    return result
+
+
+def error_text(error: Exception) -> str:
+    """An error for stderr: one paragraph, with the place and a caret."""
+    return f"error: {error}" if isinstance(error, AggmcError) else f"error: {_internal(error)}\n{REPORT_IT}"
+
+
+def _internal(error: Exception) -> str:
+    told = str(error) if isinstance(error, InternalError) else f"{type(error).__name__}: {error}"
+    return f"internal error: {told}"
+
+
+# --- check ----------------------------------------------------------------------------------------------------------
+
+
+def check_dict(model: str, answers: Sequence[Answer]) -> dict[str, Any]:
+    """The results of a check, with the first error if there was one."""
+    result: dict[str, Any] = {"model": model, "results": [a.verdict.to_dict() for a in answers]}
+    failures = [a.failure for a in answers if a.failure is not None]
+    if failures:
+        result["error"] = error_dict(_gravest(failures))
+    return result
+
+
+def _gravest(failures: Iterable[Exception]) -> Exception:
+    """The one that the exit code speaks of: a fault of ours before one of the user's, then the first."""
+    return min(failures, key=lambda f: isinstance(f, AggmcError))
+
+
+def answer_text(answer: Answer, *, stats: bool) -> str:
+    """A result: the verdict, how it was reached, and the run that shows it."""
+    verdict = answer.verdict
+    lines = [f"{verdict.verdict:<8}  {_title(verdict)}"]
+    if verdict.reason is not None:
+        lines.append(f"  because: {verdict.reason}")
+    lines.append(f"  {_how(verdict)}")
+    if stats:
+        lines += [f"  {line}" for line in _details(verdict)]
+    trace = verdict.trace
+    if trace is not None:
+        lines.append(trace.to_text())
+    elif isinstance(answer.failure, ModelError) and isinstance(answer.failure.trace, Trace):
+        lines += ["  the run that leads to the error:", answer.failure.trace.to_text()]
+    return "\n".join(lines)
+
+
+def _title(verdict: Verdict) -> str:
+    if verdict.kind == "deadlock":
+        return "no deadlock"
+    if verdict.kind == "assert":
+        return f"assert {verdict.property} ({verdict.name})"
+    return f"{verdict.name}: {verdict.property}" if verdict.name is not None else str(verdict.property)
+
+
+def _how(verdict: Verdict) -> str:
+    stats = verdict.stats
+    parts = [verdict.product] if verdict.product is not None else []
+    if stats.automaton_states is not None:
+        parts.append(f"automaton of {_count(stats.automaton_states, 'state')}, {stats.automaton_class}")
+    if stats.aggregates is not None:
+        parts.append(f"{_count(stats.aggregates, _node(verdict))}, {_count(stats.edges or 0, 'edge')}")
+    if verdict.deadlock != "stutter" and verdict.kind == "ltl":
+        parts.append("infinite runs only")
+    return "; ".join([*parts, f"{verdict.seconds:.3f} s"])
+
+
+def _node(verdict: Verdict) -> str:
+    return "aggregate" if verdict.product is not None and verdict.stats.bdd_nodes is not None else "node"
+
+
+def _details(verdict: Verdict) -> list[str]:
+    stats = verdict.stats
+    found = []
+    if stats.stutter_invariant is not None:
+        found.append(f"stutter-invariant: {'yes' if stats.stutter_invariant else 'no'}")
+    if stats.bdd_nodes is not None:
+        found.append(f"BDD nodes: {stats.bdd_nodes}")
+    if verdict.trace is not None:
+        found.append(f"run: {_count(len(verdict.trace.prefix), 'step')}, cycle of {len(verdict.trace.cycle)}")
+    return found
+
+
+def summary_text(answers: Sequence[Answer]) -> str:
+    """One line about several results."""
+    verdicts = [a.verdict.verdict for a in answers]
+    counted = [f"{verdicts.count(word)} {word}" for word in ("violated", "unknown", "holds") if word in verdicts]
+    return f"{len(verdicts)} results: {', '.join(counted)}"
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
+# --- info -----------------------------------------------------------------------------------------------------------
+
+
+def info_text(info: Info) -> str:
+    """The facts about a model."""
+    why = f"unknown ({info.reason})"
+
+    def shown(value: int | None) -> str:
+        return why if value is None else str(value)
+
+    lines = [
+        f"model: {info.model} ({info.language})",
+        f"processes: {', '.join(info.processes) or 'none'}",
+        f"states: {shown(info.states)}",
+        f"deadlocks: {shown(info.deadlocks)}",
+        f"BDD nodes: {shown(info.bdd_nodes)}",
+        f"bits: {shown(info.bits)}",
+        f"time: {info.seconds:.3f} s",
+        f"variables: {len(info.variables)}",
+    ]
+    rows = [
+        (v.name, v.type, f"{v.low}..{v.high}", _count(v.bits, "bit") if v.bits is not None else "")
+        for v in info.variables
+    ]
+    lines += _table(rows)
+    lines.append(f"events: {len(info.events)}")
+    lines += _table([(e.name, e.process or "", f"line {e.line}" if e.line is not None else "") for e in info.events])
+    return "\n".join(lines)
+
+
+def _table(rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  " + "  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+
+
+# --- automaton ------------------------------------------------------------------------------------------------------
+
+
+def automaton_dict(prop: Property, automaton: Tgba | Tgta, seconds: float) -> dict[str, Any]:
+    """What a property becomes."""
+    return {
+        "formula": prop.text,
+        "negated": prop.negated,
+        "stutter_invariant": prop.stutter_invariant,
+        "class": automaton.automaton_class,
+        "automaton": to_dict(automaton),
+        "seconds": round(seconds, 4),
+    }
+
+
+def automaton_text(prop: Property, automaton: Tgba | Tgta, seconds: float) -> str:
+    """What a property becomes, for people."""
+    return "\n".join(
+        [
+            f"formula: {prop.text}",
+            f"stutter-invariant: {'yes' if prop.stutter_invariant else 'no'}",
+            f"class: {automaton.automaton_class}",
+            f"time: {seconds:.3f} s",
+            "automaton of the negation (it accepts the runs that violate the formula):",
+            to_text(automaton).rstrip("\n"),
+        ]
+    )

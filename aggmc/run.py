@@ -1,0 +1,102 @@
+"""All that `aggmc check` is asked about one model, answered one after the other under the limits."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Literal
+
+from aggmc.checker import Checker, Options, Question, Verdict, ask
+from aggmc.errors import AggmcError, InputError, LimitReached, Location
+from aggmc.limits import Failure, Limits, Tick, run_tasks
+from aggmc.model.core import Model
+from aggmc.properties import Written, read_properties
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Something to answer, and how."""
+
+    kind: Literal["ltl", "assert", "deadlock"]
+    name: str | None
+    property: str | None
+    product: str | None
+    answer: Callable[[Checker], Verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A verdict and, if it is unknown because of an error, the error; a limit is none."""
+
+    verdict: Verdict
+    failure: Failure | None = None
+
+
+def written(formulas: Iterable[str], file: str | None) -> list[Written]:
+    """The properties of the command line, then those of the file."""
+    given = [Written(formula, None, Location("--ltl")) for formula in formulas]
+    return given + (read_properties(file) if file is not None else [])
+
+
+def questions(model: Model, properties: Iterable[Written]) -> list[Question]:
+    """Every property read and its propositions looked up; raises the InputError of the first that is wrong."""
+    return [ask(model, p.formula, name=p.name, where=p.where) for p in properties]
+
+
+def queries(model: Model, asked: Sequence[Question], product: str, options: Options) -> list[Query]:
+    """LTL properties, then the asserts of the model, then deadlocks if they are errors."""
+    result = [_ltl(question, product) for question in asked]
+    for a in model.assertions:
+        result.append(Query("assert", a.name, a.text, None, lambda checker, a=a: checker.assertion(a)))  # type: ignore[misc]
+    if options.deadlock == "error":
+        result.append(Query("deadlock", None, None, None, Checker.deadlocks))
+    if not result:
+        raise InputError(
+            "there is nothing to check: give a property with --ltl or --properties, or --deadlock error "
+            "(the model has no assert)"
+        )
+    return result
+
+
+def _ltl(question: Question, product: str) -> Query:
+    asked = None if product == "auto" else product
+    return Query("ltl", question.name, question.parsed.text, asked, lambda checker: checker.ltl(question, product))
+
+
+def answers(
+    model: Model, asked: Sequence[Query], options: Options, limits: Limits, tick: Tick | None = None
+) -> Iterator[Answer]:
+    """The answers, in order; one that fails does not stop the others."""
+
+    def session(tick: Tick | None) -> Callable[[int], Verdict]:
+        checker = Checker(model, options, tick)
+        return lambda number: asked[number].answer(checker)
+
+    started = time.perf_counter()
+    with closing(run_tasks(session, len(asked), limits, tick)) as found:
+        for query, answer in zip(asked, found, strict=True):
+            now = time.perf_counter()
+            yield Answer(answer) if isinstance(answer, Verdict) else _unknown(query, answer, options, now - started)
+            started = time.perf_counter()
+
+
+def _unknown(query: Query, failure: Failure, options: Options, seconds: float) -> Answer:
+    verdict = Verdict(
+        kind=query.kind,
+        name=query.name,
+        property=query.property,
+        verdict="unknown",
+        deadlock=options.deadlock,
+        product=query.product,
+        reason=_reason(failure),
+        seconds=seconds,
+    )
+    return Answer(verdict, None if isinstance(failure, LimitReached) else failure)
+
+
+def _reason(failure: Failure) -> str:
+    if not isinstance(failure, AggmcError):
+        return f"internal error: {failure}"
+    return f"{failure.location}: {failure.message}" if failure.location is not None else failure.message
