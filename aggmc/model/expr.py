@@ -19,7 +19,8 @@ OPERATORS: dict[str, int | None] = {
     "ite": 3, "select": None, "wrap": 3,
 }  # fmt: skip
 
-BOOLEAN_OPERATORS = frozenset({"not", "and", "or", "==", "!=", "<", "<=", ">", ">="})
+COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
+BOOLEAN_OPERATORS = frozenset({"not", "and", "or"}) | COMPARISONS
 
 
 class Expr:

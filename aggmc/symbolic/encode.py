@@ -17,7 +17,7 @@ from aggmc.model.core import Model, State
 from aggmc.model.expr import Expr
 from aggmc.model.ranges import Ranges, infer
 from aggmc.symbolic.bitvector import Arithmetic, Bdd, Vector
-from aggmc.symbolic.order import variable_order
+from aggmc.symbolic.order import bit_order, variable_order
 from aggmc.symbolic.parts import Part, parts_of
 
 
@@ -78,12 +78,12 @@ class Encoding:
         widths = [layout.width for layout in self.layouts]
         edges = [part.reads | part.writes for part in self.parts]
         self.order = variable_order(len(model.variables), edges, widths)
-        self.bits: list[tuple[int, ...]] = [()] * len(widths)  # variable -> its bits, least significant first
-        count = 0
-        for v in self.order:
-            self.bits[v] = tuple(range(count + widths[v] - 1, count - 1, -1))
-            count += widths[v]
-        self.bit_count = count
+        places: list[dict[int, int]] = [{} for _ in widths]
+        for k, (v, bit) in enumerate(bit_order(self.order, (link for part in self.parts for link in part.links()), widths)):
+            places[v][bit] = k
+        #: variable -> its bits, least significant first
+        self.bits = [tuple(place[bit] for bit in range(width)) for place, width in zip(places, widths, strict=True)]
+        self.bit_count = count = sum(widths)
         self.bdd.declare(*(name for k in range(count) for name in (f"x{k}", f"y{k}")))
         self.x: list[Bdd] = [self.bdd.var(f"x{k}") for k in range(count)]
         self.y: list[Bdd] = [self.bdd.var(f"y{k}") for k in range(count)]

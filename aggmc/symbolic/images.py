@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
+from dd.cudd import and_exists  # type: ignore[import-untyped]
+
 from aggmc.symbolic.bitvector import Bdd
 from aggmc.symbolic.encode import Relation
-
-
-def _and_exists(u: Bdd, v: Bdd, names: tuple[str, ...]) -> Bdd:
-    from dd import cudd
-
-    return cudd.and_exists(u, v, names)
 
 
 def image(states: Bdd, relation: Relation) -> Bdd:
     """The successors of a set. The second product renames y to x, on the written bits only."""
     if not relation.writes:
         return states & relation.bdd
-    following = _and_exists(states, relation.bdd, relation.current)
-    return _and_exists(following, relation.identity, relation.following)
+    following = and_exists(states, relation.bdd, relation.current)
+    return and_exists(following, relation.identity, relation.following)
 
 
 def preimage(states: Bdd, relation: Relation) -> Bdd:
     """The predecessors of a set."""
     if not relation.writes:
         return states & relation.bdd
-    following = _and_exists(states, relation.identity, relation.current)
-    return _and_exists(following, relation.bdd, relation.following)
+    following = and_exists(states, relation.identity, relation.current)
+    return and_exists(following, relation.bdd, relation.following)

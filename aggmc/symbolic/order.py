@@ -7,9 +7,10 @@ shrink no more. Predicted cost of an order: for each part, how many bits lie bet
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 _ROUNDS = 60
+_NARROW = 8  # bits: up to here a variable may stand by itself
 
 
 def span_cost(order: Sequence[int], edges: Sequence[frozenset[int]], bits: Sequence[int]) -> int:
@@ -60,3 +61,34 @@ def variable_order(count: int, edges: Sequence[frozenset[int]], bits: Sequence[i
     declared = list(range(count))
     found = force(declared, distinct, bits)
     return min(declared, found, key=lambda order: span_cost(order, edges, bits))
+
+
+def bit_order(order: Sequence[int], links: Iterable[frozenset[int]], widths: Sequence[int]) -> list[tuple[int, int]]:
+    """(variable, bit) from the first level to the last.
+
+    A variable's bits stand together, the most significant first; those of wide variables that are added, compared or
+    copied among each other (`links`) are interleaved, since a sum of two numbers one after the other in the order has
+    as many nodes as the first has values.
+    """
+    leader = list(range(len(widths)))
+
+    def find(v: int) -> int:
+        while leader[v] != v:
+            leader[v] = leader[leader[v]]
+            v = leader[v]
+        return v
+
+    for link in links:
+        wide = sorted(v for v in link if widths[v] > _NARROW)
+        for v in wide[1:]:
+            leader[find(v)] = find(wide[0])
+    clusters: dict[int, list[int]] = {}
+    for v in order:
+        clusters.setdefault(find(v), []).append(v)
+    return [
+        (v, bit)
+        for members in clusters.values()
+        for bit in range(max(widths[v] for v in members) - 1, -1, -1)
+        for v in members
+        if bit < widths[v]
+    ]

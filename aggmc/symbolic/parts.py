@@ -13,7 +13,7 @@ from itertools import product
 from math import prod
 
 from aggmc.model.core import Event, Model, Table
-from aggmc.model.expr import FALSE, TRUE, Expr, const, postorder, substitute, var, variables_of
+from aggmc.model.expr import COMPARISONS, FALSE, TRUE, Expr, const, postorder, substitute, var, variables_of
 from aggmc.model.ranges import Environment, Interval, Ranges, refine, simplify
 
 _MOST_INDEX_VALUES = 64  # an index with more values is not split
@@ -42,6 +42,14 @@ class Part:
     def writes(self) -> frozenset[int]:
         """The variables that may change."""
         return frozenset(self.table.variables if self.table is not None else self.updates)
+
+    def links(self) -> Iterator[frozenset[int]]:
+        """Variables whose values are computed or compared with each other."""
+        for v, e in self.updates.items():
+            yield variables_of(e) | {v}
+        for e in postorder([self.guard, self.error, *self.updates.values()]):
+            if e.op in COMPARISONS:
+                yield variables_of(e)
 
 
 def parts_of(model: Model, ranges: Ranges) -> list[Part]:

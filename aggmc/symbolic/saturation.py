@@ -6,7 +6,7 @@ when no relation that starts at its level or below adds anything to it. Chaining
 first level on each image; saturation does not.
 
     saturate(S, i)   S closed under the relations of the levels from the i-th on
-    relnext(S, R)    the image of S under one relation, and the renaming, in one pass
+    relnext(S, R)    the image of S under one relation, and the renaming, in one pass (where that is short, see `_SHORT`)
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ from typing import Any
 
 from aggmc.symbolic.bitvector import Bdd
 from aggmc.symbolic.encode import Relation
+from aggmc.symbolic.images import image
 
 _FRAMES_PER_LEVEL = 6
+_SHORT = 4  # bits: a relation that reaches over more of them is left to CUDD's own image, which pays there
 
 
 class Saturation:
@@ -31,13 +33,14 @@ class Saturation:
         self.ite = bdd.ite
         x_levels = {k: bdd.level_of_var(f"x{k}") for k in range(bit_count)}
         self.variable_at = {level: bdd.var(f"x{k}") for k, level in x_levels.items()}
-        by_level: dict[int, list[tuple[Bdd, frozenset[int], int]]] = {}
+        by_level: dict[int, list[tuple[Bdd, frozenset[int], int, Relation | None]]] = {}
         for r in relations:
             written = frozenset(x_levels[k] for k in r.writes)
             levels = {x_levels[int(name[1:])] for name in bdd.support(r.bdd)} | written
             if not levels or (not written):
                 continue  # a step that changes nothing adds nothing
-            by_level.setdefault(min(levels), []).append((r.bdd, written, max(written)))
+            native = r if max(written) - min(levels) > 2 * _SHORT else None
+            by_level.setdefault(min(levels), []).append((r.bdd, written, max(written), native))
         self.levels = sorted(by_level)
         self.at = [by_level[level] for level in self.levels]
         self._saturated: dict[tuple[int, Bdd], Bdd] = {}
@@ -76,8 +79,8 @@ class Saturation:
             low, high = _children(s) if s.level == level else (s, s)
             s = self.ite(variable, self._saturate(high, i + 1), self._saturate(low, i + 1))
             before = s
-            for relation, written, last in self.at[i]:
-                s = s | self._relnext(s, relation, written, last)
+            for relation, written, last, native in self.at[i]:
+                s = s | (image(s, native) if native is not None else self._relnext(s, relation, written, last))
             if s == before:
                 return s
 
