@@ -117,7 +117,7 @@ def graph_of(structure: Structure) -> Graph:
 
 def spot_formulas(rng: random.Random, names: Sequence[str], count: int, *, with_next: bool) -> list[str]:
     """Formulas by `spot.randltl`. Spot cuts the priorities' text up in place: give it a string of its own."""
-    priorities = None if with_next else "=".join(("X", "0"))
+    priorities = None if with_next else f"X={0:d}"
     low = rng.choice((3, 5, 8))
     found = spot.randltl(
         list(names), n=count, seed=rng.randrange(1 << 30), tree_size=(low, low + 6), ltl_priorities=priorities
@@ -172,7 +172,7 @@ def random_dve(rng: random.Random, *, errors: bool = True) -> DveCase:
     size = rng.choice((2, 3))
     channel = rng.choice((None, "plain", "valued", "buffered"))
     risky = errors and rng.random() < 0.15
-    head = ["byte x = %d, y;" % rng.randrange(4), f"byte q[{size}];"]
+    head = [f"byte x = {rng.randrange(4)}, y;", f"byte q[{size}];"]
     if channel == "plain":
         head.append("channel c;")
     elif channel == "valued":

@@ -21,8 +21,8 @@ from aggmc.ltl import tgta as construction
 from aggmc.ltl.automata import Tgba, TgbaEdge, Tgta, TgtaEdge
 from aggmc.ltl.formula import parse
 from aggmc.ltl.output import to_dict, to_dot, to_hoa, to_text
-from aggmc.ltl.translate import Property, prepare
 from aggmc.ltl.tgta import change_set_automaton, tgta
+from aggmc.ltl.translate import Property, prepare
 
 FIGURE_FORMULA = "a U b"
 VERDICTS = Path(__file__).parents[3] / "shared" / "bench" / "verdicts.csv"

@@ -7,6 +7,7 @@ import traceback
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import spot  # type: ignore[import-untyped]
 from generators import (
@@ -130,7 +131,7 @@ def check_structure(
         states = [trace.initial["state"], *(s.state["state"] for s in (*trace.prefix, *trace.cycle))]
         path = [int(s) for s in states]
         start = len(trace.prefix)
-        steps = all(t in graph.successors[s] for s, t in zip(path, path[1:], strict=False))
+        steps = all(t in graph.successors[s] for s, t in pairwise(path))
         letters = [structure.labels[s] for s in path]
         violates = word_violates(letters[:start], letters[start:-1], formula, names)
         return steps and path[0] in graph.initial and path[-1] == path[start] and len(path) > start + 1 and violates

@@ -7,6 +7,7 @@ The formula's automaton is that of `a U b`; the automaton of a property is that 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -107,8 +108,7 @@ def aggregates(kripke: SymbolicKripke, product: Any) -> tuple[list[Any], list[An
 
 def path(mark: int, nodes: Iterable[Any]) -> Arcs:
     """The arcs along a path."""
-    listed = list(nodes)
-    return {(s, mark, t) for s, t in zip(listed, listed[1:], strict=False)}
+    return {(s, mark, t) for s, t in pairwise(nodes)}
 
 
 def test_figure_1a_tgba(automata: Property) -> None:
