@@ -117,7 +117,7 @@ def graph_of(structure: Structure) -> Graph:
 
 def spot_formulas(rng: random.Random, names: Sequence[str], count: int, *, with_next: bool) -> list[str]:
     """Formulas by `spot.randltl`. Spot cuts the priorities' text up in place: give it a string of its own."""
-    priorities = None if with_next else f"X={0:d}"
+    priorities = None if with_next else f"X={int(with_next)}"
     low = rng.choice((3, 5, 8))
     found = spot.randltl(
         list(names), n=count, seed=rng.randrange(1 << 30), tree_size=(low, low + 6), ltl_priorities=priorities

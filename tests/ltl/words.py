@@ -147,7 +147,7 @@ def accepting_run(initial: Sequence[Any], successors: Callable[[Any], Iterable[t
 def random_formulas(count: int, atoms: int, seed: int, *, with_next: bool) -> list[str]:
     """Formulas over p0, p1, … as text."""
     # Spot cuts the text of the priorities up in place: it must be a string that nobody else holds
-    options = None if with_next else f"X={0:d}"
+    options = None if with_next else f"X={int(with_next)}"
     generator = spot.randltl(
         [f"p{i}" for i in range(atoms)], n=count, seed=seed, tree_size=(4, 14), ltl_priorities=options
     )
