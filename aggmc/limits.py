@@ -181,7 +181,7 @@ def run_tasks(
     The time limit is for each task, or for all of them together. A limit, lack of memory and a crash give
     `LimitReached`.
     """
-    watch = _Watch(session, count, limits or Limits(), tick, clock)
+    watch = _Watch[Result](count, limits or Limits(), tick, clock)
     done = 0
     while done < count:
         with Worker(lambda send, first=done: _serve(session, first, count, tick is not None, send)) as worker:  # type: ignore[misc]
@@ -194,7 +194,6 @@ def run_tasks(
 
 @dataclass
 class _Watch(Generic[Result]):
-    session: Session[Result]
     count: int
     limits: Limits
     tick: Tick | None

@@ -1,4 +1,5 @@
-"""All that `aggmc check` is asked about one model, answered one after the other under the limits."""
+"""What the commands do, under their limits: all that `aggmc check` is asked about one model, one after the other; and
+the automaton of a formula."""
 
 from __future__ import annotations
 
@@ -9,8 +10,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from aggmc.checker import Checker, Options, Question, Verdict, ask
-from aggmc.errors import AggmcError, InputError, LimitReached, Location
+from aggmc.errors import AggmcError, InputError, InternalError, LimitReached, Location, ModelError
 from aggmc.limits import Failure, Limits, Tick, run_tasks
+from aggmc.ltl.automata import Tgba, Tgta
+from aggmc.ltl.formula import parse
+from aggmc.ltl.translate import Property, prepare
 from aggmc.model.core import Model
 from aggmc.properties import Written, read_properties
 
@@ -83,6 +87,8 @@ def answers(
 
 
 def _unknown(query: Query, failure: Failure, options: Options, seconds: float) -> Answer:
+    if isinstance(failure, ModelError) and not options.trace:
+        failure.trace = None
     verdict = Verdict(
         kind=query.kind,
         name=query.name,
@@ -100,3 +106,28 @@ def _reason(failure: Failure) -> str:
     if not isinstance(failure, AggmcError):
         return f"internal error: {failure}"
     return f"{failure.location}: {failure.message}" if failure.location is not None else failure.message
+
+
+def translate(
+    formula: str, limits: Limits, tick: Tick | None = None, *, change_sets: bool = False
+) -> tuple[Property, Tgba | Tgta]:
+    """The automaton of a formula's negation: a TGBA, or what a product over change-sets reads."""
+    parsed = parse(formula, Location("FORMULA"))
+
+    def session(tick: Tick | None) -> Callable[[int], tuple[Property, Tgba | Tgta]]:
+        if tick is not None:
+            tick("translating the formula")
+        return lambda _: _translated(prepare(parsed), change_sets)
+
+    with closing(run_tasks(session, 1, limits, tick)) as answers:
+        for answer in answers:
+            if isinstance(answer, AggmcError | InternalError):
+                raise answer
+            return answer
+    raise InternalError("no answer came from the translation")
+
+
+def _translated(prop: Property, change_sets: bool) -> tuple[Property, Tgba | Tgta]:
+    if not change_sets:
+        return prop, prop.tgba
+    return prop, prop.tgta() if prop.stutter_invariant else prop.change_set_automaton()
