@@ -24,7 +24,9 @@ from aggmc.model.interpreter import CoreInterpreter
 
 __all__ = ["Structure", "load", "read", "write"]
 
-_ENUMERATED = 16  # a label that is no conjunction of literals is solved by trying all valuations of so many propositions
+_LABEL_SIZE = 100_000  # operators of a label, aliases written out
+_LABEL_DEPTH = 200
+_ENUMERATED = 16  # of so many propositions at most, all valuations are tried on a label that is no conjunction
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +116,9 @@ class _Reader:
             self.tree: Tree[Any] = _parser().parse(text)
         except UnexpectedInput as error:
             raise self._syntax_error(error) from None
-        self.aliases: dict[str, Bool] = {}
+        self.aliases: dict[str, _Label] = {}
         self.propositions: tuple[str, ...] = ()
-        self.count: int | None = None
+        self.count: Token | None = None
         self.starts: list[Token] = []
         self.name: str | None = None
 
@@ -133,7 +135,8 @@ class _Reader:
 
     def _syntax_error(self, error: UnexpectedInput) -> InputError:
         if isinstance(error, UnexpectedToken) and error.token.type == "$END":
-            return InputError("the file ends too early: `--END--` is missing", self._location(len(self.lines), None))
+            last = max((n for n, line in enumerate(self.lines, 1) if line.strip()), default=1)
+            return InputError("the file ends too early: `--END--` is missing", self._location(last, None))
         if isinstance(error, UnexpectedToken):
             what = f"unexpected {str(error.token)[:40]!r}"
         elif isinstance(error, UnexpectedCharacters):
@@ -171,7 +174,7 @@ class _Reader:
             case "states":
                 if self.count is not None:
                     raise self.error("a second `States:` line", kids[0])
-                self.count = int(kids[1])
+                self.count = kids[1]
             case "start_state":
                 if len(kids[1].children) > 1:
                     raise self.error("universal branching has no meaning in a Kripke structure", kids[1])
@@ -181,7 +184,8 @@ class _Reader:
             case "acceptance":
                 condition = [str(i.children[0]) if i.children else "?" for i in kids[2:]]
                 if int(kids[1]) or condition != ["t"]:
-                    raise self.error("acceptance of a Kripke structure must be `0 t`: fairness is not supported", kids[1])
+                    message = "acceptance of a Kripke structure must be `0 t`: fairness is not supported"
+                    raise self.error(message, kids[1])
             case "other":
                 name = str(kids[0])[:-1]
                 if name == "name" and len(kids) == 2 and kids[1].children:
@@ -190,25 +194,30 @@ class _Reader:
                     raise self.error(f"the header `{name}:` is not known, and may change the meaning", kids[0])
 
     def _read_body(self, states: list[Tree[Any]]) -> Structure:
-        count = self.count if self.count is not None else 1 + max((int(_kids(s)[2]) for s in states), default=-1)
+        numbers = [int(_kids(s)[2]) for s in states]
+        count = int(self.count) if self.count is not None else 1 + max(numbers, default=-1)
         if count == 0 or not states:
             raise self.error("the structure has no state", self.tree.children[0])
         if not self.starts:
             raise self.error("the structure has no `Start:` line", self.tree.children[0])
+        missing = next(n for n in range(len(numbers) + 1) if n not in set(numbers))
+        if missing < count:  # before anything as long as `count` is made
+            for state in states:
+                self._number(_kids(state)[2], count)
+            raise self.error(f"state {missing} is not declared", self.count)
         labels: list[int | None] = [None] * count
         successors: list[tuple[int, ...]] = [()] * count
         names: list[str | None] = [None] * count
         for state in states:
-            _, label, number, name, _, *edges = _kids(state)
+            _, label, number, name, marks, *edges = _kids(state)
             n = self._number(number, count)
+            if marks is not None and marks.children:
+                raise self.error("acceptance marks on a Kripke structure: fairness is not supported", marks)
             if labels[n] is not None:
                 raise self.error(f"state {n} is declared twice", number)
             labels[n] = self._valuation(label, number)
             names[n] = _unquoted(name) if name is not None else None
             successors[n] = tuple(dict.fromkeys(self._edge(edge, count) for edge in edges))
-        missing = next((n for n, label in enumerate(labels) if label is None), None)
-        if missing is not None:
-            raise self.error(f"state {missing} is not declared")
         initial = tuple(dict.fromkeys(self._number(s, count) for s in self.starts))
         return Structure(
             self.propositions,
@@ -240,7 +249,7 @@ class _Reader:
             if n:
                 raise self.error(f"state {state} has no label", state)
             return 0
-        expression = self._label(label)
+        expression = self._label(label).expression
         value = _conjunction(expression, n)
         if value is None and n <= _ENUMERATED:
             models = [v for v in range(1 << n) if evaluate(expression, v)]
@@ -251,37 +260,60 @@ class _Reader:
             raise self.error(f"the label of state {state} must settle every proposition{hint}", state)
         return value
 
-    def _label(self, tree: Any) -> Bool:
+    def _label(self, tree: Any, depth: int = 0) -> _Label:
         """An expression, without recursion over long `|` and `&` chains."""
+        if depth > _LABEL_DEPTH:
+            raise self.error(f"labels are nested more than {_LABEL_DEPTH} deep", tree)
         parts = [child for child in tree.children if child is not None]
         match tree.data:
             case "either" | "both":
-                chain: list[Any] = []
-                kind, node = tree.data, tree
-                while isinstance(node, Tree) and node.data == kind:
-                    kids = node.children
-                    chain.append(kids[-1])
-                    node = kids[0] if len(kids) > 1 else None
-                values = [self._label(child) for child in reversed(chain)]
-                if node is not None:
-                    values.insert(0, self._label(node))
-                return (or_ if kind == "either" else and_)(*values)
-            case "negation":
-                return not_(self._label(parts[0]))
-            case "group":
-                return self._label(parts[0])
+                return self._joined(tree, _chain(tree), depth)
+            case "negation" | "group":
+                inner = self._label(parts[0], depth + 1)
+                expression = not_(inner.expression) if tree.data == "negation" else inner.expression
+                return _Label(expression, inner.size + 1, inner.depth + 1)
             case "number":
-                if int(parts[0]) >= len(self.propositions):
-                    raise self.error(f"proposition {parts[0]} does not exist: there are {len(self.propositions)}", parts[0])
-                return prop(int(parts[0]))
+                number, known = parts[0], len(self.propositions)
+                if int(number) >= known:
+                    raise self.error(f"proposition {number} does not exist: there are {known}", number)
+                return _Label(prop(int(number)))
             case "constant":
                 if parts[0] not in ("t", "f"):
                     raise self.error(f"`{parts[0]}` cannot stand in a label", parts[0])
-                return TRUE if parts[0] == "t" else FALSE
+                return _Label(TRUE if parts[0] == "t" else FALSE)
             case _:
                 if str(parts[0]) not in self.aliases:
                     raise self.error(f"the alias `{parts[0]}` is not defined", parts[0])
                 return self.aliases[str(parts[0])]
+
+    def _joined(self, tree: Tree[Any], parts: Sequence[Any], depth: int) -> _Label:
+        labels = [self._label(part, depth + 1) for part in parts]
+        size, deepest = 1 + sum(label.size for label in labels), 1 + max(label.depth for label in labels)
+        if size > _LABEL_SIZE or deepest > _LABEL_DEPTH:
+            raise self.error("this label is too large, with its aliases written out", tree)
+        join = or_ if tree.data == "either" else and_
+        return _Label(join(*(label.expression for label in labels)), size, deepest)
+
+
+@dataclass(frozen=True, slots=True)
+class _Label:
+    """An expression, and how large it is: aliases can make it much larger than its text."""
+
+    expression: Bool
+    size: int = 1
+    depth: int = 1
+
+
+def _chain(tree: Tree[Any]) -> list[Any]:
+    """The parts of a chain of one operator, which the grammar reads as nested to the left."""
+    found: list[Any] = []
+    node: Any = tree
+    while isinstance(node, Tree) and node.data == tree.data:
+        found.append(node.children[-1])
+        node = node.children[0] if len(node.children) > 1 else None
+    if node is not None:
+        found.append(node)
+    return found[::-1]
 
 
 def _kids(tree: Tree[Any]) -> list[Any]:
