@@ -11,7 +11,7 @@ Testing Automata*, Sect. II). Here:
 
 A *table* is the set of all satisfying valuations as one integer: bit ℓ of `table(φ, n)` is `evaluate(φ, ℓ)`; it has
 2^n bits. `from_table` gives a sum of products, by S. Minato, *Fast Generation of Irredundant Sum-of-Products Forms
-from Binary Decision Diagrams* (SASIMI 1992); it depends on the set and on n alone, so equal sets give equal expressions.
+from Binary Decision Diagrams* (SASIMI 1992); it depends on the set and on n alone: equal sets give equal expressions.
 
 Neither Spot nor dd is imported here.
 """

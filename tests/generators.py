@@ -151,7 +151,8 @@ def random_formula(rng: random.Random, names: Sequence[str]) -> str:
         return rng.choice(("", "!")) + f"({moved} {rng.choice('&|')} {repeated()})"
     if kind == 5:  # X that counts
         p = rng.choice(names)
-        inner = rng.choice((f"X{literal()}", f"({p} & XX{literal()})", f"(X{p} U {literal()})", f"({p} -> X{literal()})"))
+        q = literal()
+        inner = rng.choice((f"X{q}", f"({p} & XX{q})", f"(X{p} U {q})", f"({p} -> X{q})"))
         return rng.choice(("", "!", "F", "G", "GF", "!GF", "FG")) + f"({inner} {rng.choice('&|')} {repeated()})"
     return spot_formulas(rng, names, 1, with_next=kind == 6)[0]
 

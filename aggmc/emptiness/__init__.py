@@ -1,0 +1,1 @@
+"""Emptiness checks, one file each: they look for a cycle that carries all marks."""

@@ -1,0 +1,1 @@
+"""From a formula to property automata; the only package that imports Spot."""

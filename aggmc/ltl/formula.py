@@ -204,7 +204,7 @@ def _plain(message: str) -> str:
 
 
 def _read(source: _Source, placed: str, origin: Sequence[int], quoted: Sequence[tuple[str, int, str]]) -> Parsed:
-    import spot  # type: ignore[import-untyped]
+    import spot
 
     # one line for Spot, so that its error columns are offsets
     result = spot.parse_infix_psl(re.sub(r"[\n\r\t]", " ", placed))

@@ -288,7 +288,7 @@ def _trim(graph: _Graph, all_marks: int) -> _Graph:
 
 
 def _bisimulation(graph: _Graph) -> _Graph:
-    """The quotient by bisimulation. (A ∅ self-loop of the quotient may stand for one between equivalent states.)"""
+    """The quotient by bisimulation. A ∅ self-loop of it may stand for one between equivalent states."""
     block = [0] * len(graph.edges)
     count = min(1, len(graph.edges))
     while True:

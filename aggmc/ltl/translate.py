@@ -96,7 +96,7 @@ class Property:
         """
         if not cycle:
             raise ValueError("the cycle of a lasso is not empty")
-        import spot  # type: ignore[import-untyped]
+        import spot
 
         dictionary = spot.make_bdd_dict()
         automaton = spot.translate(
@@ -301,7 +301,7 @@ def _or(a: Bool, b: Bool, n: int) -> Bool:
 
 
 def _lasso(prefix: Sequence[int], cycle: Sequence[int], atoms: int, dictionary: Any) -> Any:
-    """The automaton of the one word prefix·cycle^ω over p0, p1, …"""
+    """The automaton of the one word prefix·cycle^ω over the atoms."""
     import spot
 
     word = spot.make_twa_graph(dictionary)

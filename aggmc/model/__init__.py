@@ -1,0 +1,1 @@
+"""From text to a model, one folder per language; and the interpreters."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-#: op -> number of arguments (None: any). `select(i, c0, c1, …)` is c_i; `wrap(e, low, high)` reduces e modulo the range.
+#: op -> number of arguments (None: any). `select(i, c0, c1, …)` is c_i; `wrap(e, low, high)` is e modulo the range.
 OPERATORS: dict[str, int | None] = {
     "neg": 1, "bitnot": 1, "not": 1, "and": None, "or": None,
     "+": 2, "-": 2, "*": 2, "/": 2, "%": 2, "&": 2, "|": 2, "^": 2, "<<": 2, ">>": 2,

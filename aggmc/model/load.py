@@ -51,6 +51,7 @@ def _loader(path: str, text: str) -> Callable[[str, str | None], Model]:
         ending = ".hoa"
     if ending not in LANGUAGES:
         known = ", ".join(LANGUAGES)
-        raise InputError(f"the language of the model is not known by its ending: it should be one of {known}", Location(path))
+        message = f"the language of the model is not known by its ending: it should be one of {known}"
+        raise InputError(message, Location(path))
     load: Callable[[str, str | None], Model] = import_module(LANGUAGES[ending]).load
     return load

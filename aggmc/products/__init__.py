@@ -1,0 +1,1 @@
+"""The products of a model and a property automaton."""

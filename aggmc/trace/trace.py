@@ -20,7 +20,7 @@ Value = int | str
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step of a run; `event` is None where a deadlock is repeated. The first actor is the one that the event names."""
+    """A step of a run; `event` is None where a deadlock is repeated. `actor` is the one that the event names."""
 
     event: str | None
     actor: Actor | None

@@ -55,7 +55,8 @@ def test_model() -> None:
     assert (model.name, model.language, model.path) == ("two ways", "hoa", "k.hoa")
     assert interpreter.initial_states() == [(0,), (2,)]
     assert set(reachable(interpreter)) == {(0,), (1,), (2,)}
-    assert interpreter.is_dead((2,)) and not interpreter.is_dead((1,))
+    assert interpreter.is_dead((2,))
+    assert not interpreter.is_dead((1,))
     assert [interpreter.holds("x > 1", (s,)) for s in range(4)] == [True, False, False, True]
     assert check(model, 'G(a | "x > 1" | G !a)').holds
     assert check(model, "G a", deadlock="stutter").verdict == "violated"
@@ -65,7 +66,8 @@ def test_model() -> None:
 def test_names_of_states_are_shown_if_every_state_has_one() -> None:
     named = Structure(("a",), (0, 1), ((1,), (0,)), (0,), ("off", "on"))
     trace = check(model_of(named), "F G a").trace
-    assert trace is not None and trace.initial == {"state": "off"}
+    assert trace is not None
+    assert trace.initial == {"state": "off"}
     assert load(EXAMPLE, None).show_state((0,)) == {"state": 0}
     double = Structure(("a",), (0, 1), ((1,), (0,)), (0,), ("x", "x"))
     assert model_of(double).show_state((1,)) == {"state": 1}
@@ -80,7 +82,8 @@ def test_load_by_ending_or_first_word(tmp_path: Path) -> None:
 def test_no_propositions() -> None:
     text = "HOA: v1 Start: 1 AP: 0 Acceptance: 0 t --BODY-- State: [t] 0 1 State: 1 0 --END--"
     assert read(text) == Structure((), (0, 0), ((1,), (0,)), (1,))
-    assert not check(model_of(read(text)), "0").holds and check(model_of(read(text)), "1").holds
+    assert not check(model_of(read(text)), "0").holds
+    assert check(model_of(read(text)), "1").holds
 
 
 def test_only_dead_states() -> None:
@@ -187,11 +190,14 @@ def test_errors(text: str, line: int, column: int | None, words: str) -> None:
     with pytest.raises(InputError, match=words) as caught:
         read(text, "k.hoa")
     location = caught.value.location
-    assert location is not None and location.file == "k.hoa" and location.line == line
+    assert location is not None
+    assert location.file == "k.hoa"
+    assert location.line == line
     assert location.text == text.split("\n")[line - 1]
     if column is not None:
         assert location.column == column
-        assert "\n    " in str(caught.value) and str(caught.value).startswith(f"k.hoa:{line}:{column}: ")
+        assert "\n    " in str(caught.value)
+        assert str(caught.value).startswith(f"k.hoa:{line}:{column}: ")
 
 
 def test_undeclared_state_without_a_count() -> None:
@@ -220,4 +226,5 @@ def test_unknown_proposition(product: str) -> None:
     assert (caught.value.location.line, caught.value.location.column) == (1, 14)
     with pytest.raises(InputError, match=r"`x > 1` is no proposition of this structure\n") as caught:
         check(model, 'F "x > 1"', product)
-    assert caught.value.location is not None and caught.value.location.column == 4
+    assert caught.value.location is not None
+    assert caught.value.location.column == 4

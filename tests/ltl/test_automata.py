@@ -36,11 +36,14 @@ def automaton_of(formula: str) -> Property:
 def test_figure_1a() -> None:
     tgba = prepare(parse(f"!({FIGURE_FORMULA})", None)).tgba
     a, b = prop(0), prop(1)
-    assert tgba.propositions == ("a", "b") and tgba.marks == 1 and tgba.initial == 0
+    assert tgba.propositions == ("a", "b")
+    assert tgba.marks == 1
+    assert tgba.initial == 0
     assert set(tgba.edges[0]) == {TgbaEdge(and_(a, not_(b)), 0, 0), TgbaEdge(b, 0, 1)}
     assert tgba.edges[1:] == ((TgbaEdge(TRUE, 1, 1),),)
     assert tgba.automaton_class == "terminal"
-    assert tgba.self_label(0) == and_(a, not_(b)) and tgba.self_label(1) == TRUE
+    assert tgba.self_label(0) == and_(a, not_(b))
+    assert tgba.self_label(1) == TRUE
 
 
 def test_figure_2a() -> None:
@@ -200,15 +203,18 @@ def test_empty_acceptance_set() -> None:
 
     text = 'HOA: v1 States: 1 Start: 0 AP: 1 "a" Acceptance: {} --BODY-- State: 0 [t] 0 --END--\n'
     empty, _ = from_spot(spot.automaton(text.replace("{}", "1 Inf(0)")), ["a"])
-    assert not any(empty.edges) and empty.marks == 1
+    assert not any(empty.edges)
+    assert empty.marks == 1
     full, _ = from_spot(spot.automaton(text.replace("{}", "0 t")), ["a"])
-    assert full.edges == ((TgbaEdge(TRUE, 1, 0),),) and full.marks == 1
+    assert full.edges == ((TgbaEdge(TRUE, 1, 0),),)
+    assert full.marks == 1
 
 
 def test_constants() -> None:
     for text, accepts in (("true", False), ("false", True), ("G(a | !a)", False), ("F(a & !a)", True)):
         found = prepare(parse(text, None))
-        assert found.propositions == () and found.stutter_invariant
+        assert found.propositions == ()
+        assert found.stutter_invariant
         for automaton in (found.tgta(), found.change_set_automaton(), found.tgta([0])):
             assert tgta_accepts(automaton, ([], [0])) is accepts
         assert tgba_accepts(found.tgba, ([], [0])) is accepts
@@ -295,7 +301,7 @@ def test_determinism(tmp_path: Path) -> None:
     assert len(found) == 1
 
 
-@pytest.mark.skipif(not VERDICTS.exists(), reason="the benchmark's verdicts are not here")
+@pytest.mark.shared
 def test_benchmark_formulas_are_quick() -> None:
     with VERDICTS.open() as file:
         formulas = sorted({row["formula"] for row in csv.DictReader(file)})
@@ -315,7 +321,8 @@ def test_output(formula: str) -> None:
     back = spot.automaton(to_hoa(found.tgba, formula))
     names = [ap.ap_name() for ap in back.ap()]
     assert names == list(found.proposition_names)
-    assert back.acc().is_generalized_buchi() and back.num_sets() == found.tgba.marks
+    assert back.acc().is_generalized_buchi()
+    assert back.num_sets() == found.tgba.marks
     rename = spot.relabeling_map()
     for i, expr in enumerate(found.propositions):
         rename[spot.formula.ap(found.proposition_names[i])] = spot.formula(repr(expr))

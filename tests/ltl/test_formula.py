@@ -91,7 +91,8 @@ def test_errors(text: str, column: int, words: str) -> None:
     with pytest.raises(InputError, match=words) as caught:
         parse(text, None)
     location = caught.value.location
-    assert location is not None and (location.line, location.column) == (1, column)
+    assert location is not None
+    assert (location.line, location.column) == (1, column)
     assert location.text == text
     assert "\n" not in caught.value.message
 

@@ -114,7 +114,10 @@ def path(mark: int, nodes: Iterable[Any]) -> Arcs:
 def test_figure_1a_tgba(automata: Property) -> None:
     a, b = prop(0), prop(1)
     tgba = automata.tgba
-    assert tgba.propositions == ("a", "b") and tgba.marks == 1 and tgba.initial == 0 and tgba.states == 2
+    assert tgba.propositions == ("a", "b")
+    assert tgba.marks == 1
+    assert tgba.initial == 0
+    assert tgba.states == 2
     assert sorted(tgba.edges[0], key=lambda e: e.target) == [TgbaEdge(and_(a, not_(b)), 0, 0), TgbaEdge(b, 0, 1)]
     assert tgba.edges[1] == (TgbaEdge(TRUE, 1, 1),)
 
@@ -122,7 +125,9 @@ def test_figure_1a_tgba(automata: Property) -> None:
 def test_figure_2a_tgta(automata: Property) -> None:
     tgta = automata.tgta()
     b_changes, all_changes = S({B, A | B}), S(range(4))
-    assert tgta.states == 2 and tgta.marks == 1 and tgta.stuttering
+    assert tgta.states == 2
+    assert tgta.marks == 1
+    assert tgta.stuttering
     assert set(tgta.initial) == {(0, S({A})), (1, S({B, A | B}))}
     assert sorted(tgta.edges[0], key=lambda e: e.target) == [TgtaEdge(S({0}), 0, 0), TgtaEdge(b_changes, 0, 1)]
     assert tgta.edges[1] == (TgtaEdge(all_changes, 1, 1),)
@@ -130,7 +135,8 @@ def test_figure_2a_tgta(automata: Property) -> None:
 
 def test_figure_1c_explicit_tgba(explicit: ExplicitKripke, automata: Property) -> None:
     initial, nodes, arcs = plain(ExplicitTgba(explicit, automata.tgba))
-    assert initial == [(0, 0)] and len(nodes) == 9
+    assert initial == [(0, 0)]
+    assert len(nodes) == 9
     assert arcs == (
         path(0, [(0, 0), (0, 1), (0, 2), (0, 3), (0, 0), (0, 4), (1, 5)])
         | path(1, [(1, 5), (1, 6), (1, 7), (1, 4), (1, 5)])
@@ -139,7 +145,8 @@ def test_figure_1c_explicit_tgba(explicit: ExplicitKripke, automata: Property) -
 
 def test_figure_2c_explicit_tgta(explicit: ExplicitKripke, automata: Property) -> None:
     initial, nodes, arcs = plain(ExplicitTgta(explicit, automata.tgta()))
-    assert initial == [(0, 0)] and len(nodes) == 8
+    assert initial == [(0, 0)]
+    assert len(nodes) == 8
     assert arcs == (
         path(0, [(0, 0), (0, 1), (0, 2), (0, 3), (0, 0), (1, 4)]) | path(1, [(1, 4), (1, 5), (1, 6), (1, 7), (1, 4)])
     )
@@ -173,7 +180,8 @@ def test_figure_2e_sog_tgta(kripke: SymbolicKripke, automata: Property) -> None:
     expected = {((0, LOOP), 0, (1, S({4})))} | path(1, [(1, S({4})), (1, S({5})), (1, S({6, 7})), (1, S({4}))])
     figure = aggregates(kripke, SogTgta(kripke, automata.tgta(), idle_loops=True))
     assert figure[0] == [(0, LOOP)]
-    assert set(figure[1]) == {(0, LOOP), (1, S({4})), (1, S({5})), (1, S({6, 7}))} and len(figure[1]) == 4
+    assert set(figure[1]) == {(0, LOOP), (1, S({4})), (1, S({5})), (1, S({6, 7}))}
+    assert len(figure[1]) == 4
     assert figure[2] == expected | {((0, LOOP), 0, (0, LOOP))}
     used = aggregates(kripke, SogTgta(kripke, automata.tgta()))
     assert (used[0], used[1], used[2]) == (figure[0], figure[1], expected)
@@ -213,7 +221,9 @@ def test_sog(kripke: SymbolicKripke, automata: Property) -> None:
 @pytest.mark.parametrize("product", METHODS)
 def test_verdict(model: Model, product: str) -> None:
     verdict = check(model, PROPERTY, product)
-    assert verdict.verdict == "violated" and verdict.trace is not None
+    assert verdict.verdict == "violated"
+    assert verdict.trace is not None
     visited = [verdict.trace.initial["state"], *(s.state["state"] for s in verdict.trace.prefix + verdict.trace.cycle)]
-    assert visited[0] == "s0" and {s.state["state"] for s in verdict.trace.cycle} == {"s4", "s5", "s6", "s7"}
+    assert visited[0] == "s0"
+    assert {s.state["state"] for s in verdict.trace.cycle} == {"s4", "s5", "s6", "s7"}
     assert check(model, "F b | G(a & !b)", product).holds

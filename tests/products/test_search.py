@@ -89,7 +89,8 @@ def test_accepting_edge_into_a_cycle_that_is_not() -> None:
 
 def test_marks_on_a_tree_edge_inside_the_component() -> None:
     run = search(MarkedGraph(2, [0], {0: [(1, 1)], 1: [(0, 2)], 2: [(2, 0)]}))
-    assert run is not None and [e.marks for e in run.cycle] == [1, 0, 2]
+    assert run is not None
+    assert [e.marks for e in run.cycle] == [1, 0, 2]
 
 
 def test_marks_of_two_components_do_not_add_up() -> None:
@@ -102,7 +103,8 @@ def test_an_edge_back_into_a_closed_component() -> None:
 
 def test_all_marks_self_loop_is_taken_alone() -> None:
     run = search(MarkedGraph(2, [0], {0: [(1, 1)], 1: [(3, 1), (2, 0)]}))
-    assert run is not None and [(e.marks, e.target) for e in run.cycle] == [(3, 1)]
+    assert run is not None
+    assert [(e.marks, e.target) for e in run.cycle] == [(3, 1)]
 
 
 def test_on_the_fly() -> None:

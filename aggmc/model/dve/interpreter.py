@@ -248,5 +248,5 @@ class _Choice:
 def define(source: str, name: str) -> object:
     """The function `name` that generated source defines."""
     namespace: dict[str, object] = dict(NAMESPACE)
-    exec(compile(source, f"<dve {name}>", "exec"), namespace)  # noqa: S102 - the source is ours: names never get into it
+    exec(compile(source, f"<dve {name}>", "exec"), namespace)  # the source is ours: names never get into it
     return namespace[name]

@@ -266,7 +266,7 @@ class _Checker:
         count = prod(len(p.transitions) for p in processes)
         if count > MAX_SYNC_ACTIONS:
             raise self._error(
-                f"the synchronous system has {count} combinations of transitions; at most {MAX_SYNC_ACTIONS} are handled",
+                f"the synchronous system has {count} combinations of transitions; at most {MAX_SYNC_ACTIONS} are taken",
                 self.module.system_at,
             )
         return [Action(combination) for combination in product(*(p.transitions for p in processes))]
