@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from aggmc.model.core import Event, Model
-from aggmc.model.expr import Expr, apply_op, const, make, postorder, variables_of
+from aggmc.model.expr import FALSE, Expr, apply_op, const, make, postorder, variables_of
 
 Interval = tuple[int, int]
 Environment = Callable[[int], Interval]
@@ -282,6 +282,13 @@ def _compare_narrow(bounds: dict[int, Interval], op: str, left: Expr, right: Exp
     return True
 
 
+def _refine_firing(bounds: dict[int, Interval], event: Event, env: Environment) -> bool:
+    """Narrow `bounds` to where the event fires: the guard holds, and nothing errs (each may narrow for the other)."""
+    return refine(bounds, event.guard, env) and (
+        event.error == FALSE or (refine(bounds, event.error, env, wanted=False) and refine(bounds, event.guard, env))
+    )
+
+
 @dataclass(frozen=True)
 class Ranges:
     """The intervals of a model: `variables[v]`, and for each event those in force where it fires (None: never)."""
@@ -350,7 +357,7 @@ class _Analysis:
             here = {m.variable: (m.source, m.source) for m in event.moves}
             here.update({v: env(v) for m in event.moves for v in self.owned[m.variable]})
             before.append(here)
-            feasible = refine(bounds, event.guard, env)
+            feasible = _refine_firing(bounds, event, env)
             at_event.append({**here, **bounds} if feasible else None)
         return Ranges(tuple(self.joined), tuple(at_event), tuple(before))
 
@@ -375,7 +382,7 @@ class _Analysis:
         if env is None:
             return
         bounds: dict[int, Interval] = {}
-        if not refine(bounds, event.guard, env):
+        if not _refine_firing(bounds, event, env):
             return
 
         def refined(v: int) -> Interval:
@@ -442,7 +449,7 @@ class _Analysis:
 
 
 def _owners(model: Model) -> dict[int, int]:
-    """variable -> the location variable of a process that moves in every event that writes it."""
+    """Variable -> the location variable of a process that moves in every event that writes it."""
     candidates: dict[int, set[int]] = {}
     tabled: set[int] = set()
     for event in model.events:
