@@ -11,9 +11,13 @@ Logic Properties* (terminal, weak and general automata). Spot translates.
 1. Maximal Boolean subformulas become one proposition each (`spot.relabel_bse`), which is then what every product
    observes. Propositions that the translation turned out not to need are dropped.
 2. Stutter invariance is decided semantically (`spot.is_stutter_invariant`) on the formula over the merged
-   propositions. Where that one is stutter-invariant, so is the formula over the atoms, and all testing automata
-   are over the merged propositions. Formulas with more than `MAX_X` X above one another are taken as not
-   stutter-invariant without asking, which is safe: only some products refuse them.
+   propositions. Where that one is stutter-invariant, so is the formula over the atoms. The converse fails where merged
+   propositions share atoms (Spot merges `!c` and `b & !c` into two), so then the formula over the atoms is asked too.
+   If only that one is stutter-invariant, testing automata and SOGs over the merged propositions are right all the same,
+   on the words that a model has: give each valuation of the propositions that occurs one valuation of the atoms, and
+   stutter-equivalent words of the former become stutter-equivalent words of the latter. Formulas with more than
+   `MAX_X` X above one another are taken as not stutter-invariant without asking, which is safe: only some products
+   refuse them.
 3. The automaton is a TGBA with at least one acceptance set: without one, every run is accepted, so one set with every
    edge marked is made. It is trimmed, and marks on edges outside accepting components are dropped.
 
@@ -108,7 +112,9 @@ class Property:
 def prepare(parsed: Parsed, *, negate: bool = True) -> Property:
     """Translate a formula: its negation, or with `negate=False` itself (if it says already what must not happen)."""
     merged, propositions = _merge(parsed.formula, len(parsed.atoms))
-    stutter_invariant = _is_stutter_invariant(merged)
+    stutter_invariant = _is_stutter_invariant(merged) or (
+        _share_atoms(propositions) and _is_stutter_invariant(parsed.formula)
+    )
     names = [atom.text for atom in parsed.atoms]
     tgba, used = _translate(merged, negate, len(propositions))
     kept = tuple(propositions[i] for i in used)
@@ -140,6 +146,11 @@ def _merge(formula: str, atoms: int) -> tuple[str, list[Bool]]:
             found.append((str(new), _boolean(old, atoms)))
     found.sort(key=lambda item: (sorted(support(item[1])), show(item[1], None)))
     return renumber(text, {name: i for i, (name, _) in enumerate(found)}), [expr for _, expr in found]
+
+
+def _share_atoms(propositions: Sequence[Bool]) -> bool:
+    supports = [support(expr) for expr in propositions]
+    return sum(map(len, supports)) > len(frozenset().union(*supports))
 
 
 def _boolean(formula: Any, atoms: int) -> Bool:

@@ -112,6 +112,7 @@ HARD = [
     "X a",
     "a & X(a -> X b)",
     "F(a & XXa)",
+    "FG((Xa U !c) & FG(b & !c))",  # stutter-invariant, although not over the merged propositions
     "a U (b U (a & !b))",
     "GF(a & F!a) -> FG b",
     "F(G a | G !a)",
@@ -246,6 +247,8 @@ def test_unused_propositions_are_dropped() -> None:
 def test_stutter_invariance() -> None:
     assert prepare(parse("F(a & X !a) | G a | G !a | F(!a & X a)", None)).stutter_invariant
     assert not prepare(parse("X a", None)).stutter_invariant
+    assert prepare(parse("FG((Xa U !c) & FG(b & !c))", None)).stutter_invariant  # !c and b & !c are merged apart
+    assert not prepare(parse("(Xa U !c) & F(b & !c)", None)).stutter_invariant
     assert not prepare(parse("X" * 60 + "a", None)).stutter_invariant
 
 
