@@ -12,6 +12,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Sequence
 from io import TextIOWrapper
+from itertools import pairwise
 from typing import Annotated, Any, Literal
 
 import typer
@@ -133,8 +134,7 @@ def _failed(error: Exception, as_json: bool) -> int:
 
 def _wants_json(arguments: Sequence[str]) -> bool:
     """Also where the arguments cannot be understood."""
-    pairs = zip(arguments, arguments[1:], strict=False)
-    return "--format=json" in arguments or ("--format", "json") in pairs
+    return "--format=json" in arguments or ("--format", "json") in pairwise(arguments)
 
 
 # --- streams --------------------------------------------------------------------------------------------------------

@@ -274,12 +274,14 @@ def _serve(session: Session[Result], first: int, count: int, with_ticks: bool, s
 
 def _throttled(send: Send) -> Tick:
     last = 0.0
+    stage = ""
 
     def tick(text: str) -> None:
-        nonlocal last
+        nonlocal last, stage
         now = time.monotonic()
-        if now - last >= TICK_SECONDS:
-            last = now
+        here = text.partition(":")[0]
+        if here != stage or now - last >= TICK_SECONDS:  # a new stage may be the last word for long
+            last, stage = now, here
             send(("tick", text))
 
     return tick
