@@ -8,7 +8,8 @@ y = x is implied for the rest.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -65,6 +66,7 @@ class Encoding:
         except ImportError as error:
             raise AggmcError(f"dd was installed without CUDD, which aggmc needs ({error})") from None
         self.model = model
+        self.reordering = reordering
         self.ranges: Ranges = infer(model)
         self.layouts = [Layout.of(*interval) for interval in self.ranges.variables]
         self.parts = parts_of(model, self.ranges)
@@ -102,6 +104,18 @@ class Encoding:
         self.initial: Bdd = self.false
         for state in model.initial:
             self.initial = self.initial | self.cube(state)
+
+    @contextmanager
+    def fixed_order(self) -> Iterator[tuple[int, ...]]:
+        """No reordering meanwhile; gives the levels of the current bits (nothing, if they never change)."""
+        if not self.reordering:
+            yield ()
+            return
+        self.bdd.configure(reordering=False)
+        try:
+            yield tuple(self.bdd.level_of_var(f"x{k}") for k in range(self.bit_count))
+        finally:
+            self.bdd.configure(reordering=True)
 
     # -- values and states ---------------------------------------------------------------------------------------
 

@@ -283,11 +283,12 @@ class SymbolicKripke:
             return states
         if self.fixpoint == "chaining":
             return _chaining(states, relations)
-        saturation = self._closures.get(key)
-        if saturation is None:
-            saturation = Saturation(self.encoding.bdd, self.encoding.bit_count, relations)
-            self._closures[key] = saturation
-        return saturation.close(states)
+        with self.encoding.fixed_order() as order:
+            saturation = self._closures.get((key, order))
+            if saturation is None:
+                saturation = Saturation(self.encoding.bdd, self.encoding.bit_count, relations)
+                self._closures[key, order] = saturation
+            return saturation.close(states)
 
     # -- cycles --------------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 _ROUNDS = 60
-_NARROW = 8  # bits: up to here a variable may stand by itself
+_NARROW = 3  # bits: up to here a variable stands by itself
 
 
 def span_cost(order: Sequence[int], edges: Sequence[frozenset[int]], bits: Sequence[int]) -> int:

@@ -33,13 +33,15 @@ class Saturation:
         self.ite = bdd.ite
         x_levels = {k: bdd.level_of_var(f"x{k}") for k in range(bit_count)}
         self.variable_at = {level: bdd.var(f"x{k}") for k, level in x_levels.items()}
+        #: CUDD may have put y before its x: `_relnext` is written for the order that was declared
+        self.reordered = any(bdd.level_of_var(f"y{k}") != level + 1 or level % 2 for k, level in x_levels.items())
         by_level: dict[int, list[tuple[Bdd, frozenset[int], int, Relation | None]]] = {}
         for r in relations:
             written = frozenset(x_levels[k] for k in r.writes)
             levels = {x_levels[int(name[1:])] for name in bdd.support(r.bdd)} | written
             if not levels or (not written):
                 continue  # a step that changes nothing adds nothing
-            native = r if max(written) - min(levels) > 2 * _SHORT else None
+            native = r if self.reordered or max(written) - min(levels) > 2 * _SHORT else None
             by_level.setdefault(min(levels), []).append((r.bdd, written, max(written), native))
         self.levels = sorted(by_level)
         self.at = [by_level[level] for level in self.levels]
