@@ -7,6 +7,7 @@ each sees another part of the states.
 
 from __future__ import annotations
 
+import builtins
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -111,7 +112,7 @@ class Verdict:
     stats: Stats = field(default_factory=Stats)
     trace: Trace | None = None
 
-    @property
+    @builtins.property  # the plain name is a field here
     def holds(self) -> bool:
         """Whether the property was shown to hold."""
         return self.verdict == "holds"

@@ -81,7 +81,8 @@ class Encoding:
         edges = [part.reads | part.writes for part in self.parts]
         self.order = variable_order(len(model.variables), edges, widths)
         places: list[dict[int, int]] = [{} for _ in widths]
-        for k, (v, bit) in enumerate(bit_order(self.order, (link for part in self.parts for link in part.links()), widths)):
+        links = (link for part in self.parts for link in part.links())
+        for k, (v, bit) in enumerate(bit_order(self.order, links, widths)):
             places[v][bit] = k
         #: variable -> its bits, least significant first
         self.bits = [tuple(place[bit] for bit in range(width)) for place, width in zip(places, widths, strict=True)]
@@ -253,7 +254,7 @@ class Encoding:
             result = result & ~self.arithmetic.xor(extra, value[width - 1])
         if not layout.signed:
             result = result & ~value[width - 1]
-        for k, bit in reversed(sorted(zip(self.bits[v], value, strict=False), key=lambda pair: pair[0])):
+        for k, bit in sorted(zip(self.bits[v], value, strict=False), key=lambda pair: -pair[0]):
             result = result & ~self.arithmetic.xor(self.y[k], bit)
         return result
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dd.cudd import and_exists  # type: ignore[import-untyped]
+from dd.cudd import and_exists
 
 from aggmc.symbolic.bitvector import Bdd
 from aggmc.symbolic.encode import Relation

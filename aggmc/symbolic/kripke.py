@@ -258,7 +258,8 @@ class SymbolicKripke:
                 if all(r.variables.isdisjoint(s) for s in supports):
                     self._difference_list.append(None)
                 else:
-                    self._difference_list.append([self.encoding.arithmetic.xor(p, self._after(p, r)) for p in self.propositions])
+                    xor = self.encoding.arithmetic.xor
+                    self._difference_list.append([xor(p, self._after(p, r)) for p in self.propositions])
         return self._difference_list
 
     def _allowed(self, changes: frozenset[int], differences: Sequence[Bdd], i: int, mask: int) -> Bdd:

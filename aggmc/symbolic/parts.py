@@ -85,7 +85,7 @@ def _proper(updates: Mapping[int, Expr], fixed: Mapping[int, int]) -> dict[int, 
 
 
 def _split(part: Part, before: Environment, fires: Environment, budget: list[int]) -> Iterator[Part]:
-    """Cut a part by its array indices. Guards and errors are simplified under `before` only: `fires` knows the guard."""
+    """Cut a part by its array indices. Guards and errors are simplified under `before`: `fires` knows the guard."""
     if part.guard == FALSE and part.error == FALSE:
         return
     domain_of = fires if part.error == FALSE else before

@@ -6,7 +6,7 @@ when no relation that starts at its level or below adds anything to it. Chaining
 first level on each image; saturation does not.
 
     saturate(S, i)   S closed under the relations of the levels from the i-th on
-    relnext(S, R)    the image of S under one relation, and the renaming, in one pass (where that is short, see `_SHORT`)
+    relnext(S, R)    the image of S under one relation, and the renaming, in one pass (if that is short, see `_SHORT`)
 """
 
 from __future__ import annotations

@@ -142,13 +142,14 @@ def test_long_chains_and_many_brackets_are_fine() -> None:
 def test_deepest_expressions_compile(opened: str, closed: str) -> None:
     levels = 1
     while levels < 100:
-        text = f"LOC trans a -> b {{ guard {opened * levels}x{closed * levels} != 5; effect q[0] = {opened * levels}x{closed * levels}; }};"
+        nested = f"{opened * levels}x{closed * levels}"
         try:
-            m = one(text, "byte q[2], x = 1;")
+            m = one(f"LOC trans a -> b {{ guard {nested} != 5; effect q[0] = {nested}; }};", "byte q[2], x = 1;")
         except InputError as error:
-            assert "nested too deeply" in error.message
+            message = error.message
             break
         levels += 1
+    assert "nested too deeply" in message
     assert levels > 29
     assert_agree(m)
 

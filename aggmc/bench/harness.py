@@ -1,0 +1,108 @@
+"""What the benchmark programs share: tables as CSV files, and measured work in processes of its own.
+
+Each measurement runs in a fresh child, so that its peak memory is its own and a limit ends just it. Results are
+written as they come; a second run on the same file does only what is missing.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import resource
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from aggmc.errors import AggmcError, InternalError, LimitReached
+from aggmc.limits import Limits, run_tasks
+
+Row = dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The outcome of one piece of work: what it returned, or why it did not, and what it took."""
+
+    values: Mapping[str, Any]
+    failure: str  # "", "timeout", "memory", "error: …"
+    seconds: float
+    peak_mb: float
+
+
+def measure(work: Callable[[], Mapping[str, Any]], limits: Limits) -> Measured:
+    """Run in a child; `seconds` are from before the fork where the work failed, else its own, after imports."""
+    import_module("dd.cudd")
+    import_module("spot")
+
+    def timed(_: int) -> tuple[Mapping[str, Any], float, float]:
+        started = time.perf_counter()
+        values = work()
+        seconds = time.perf_counter() - started
+        return values, seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+    started = time.perf_counter()
+    for answer in run_tasks(lambda _: timed, 1, limits):
+        if isinstance(answer, tuple):
+            return Measured(answer[0], "", answer[1], answer[2])
+        return Measured({}, _failure(answer), time.perf_counter() - started, 0.0)
+    raise InternalError("a measurement gave no answer")
+
+
+def _failure(error: AggmcError | InternalError) -> str:
+    if isinstance(error, LimitReached):
+        return "timeout" if "time limit" in error.message else "memory"
+    return f"error: {error}".split("\n")[0]
+
+
+def read_table(path: Path) -> list[Row]:
+    """The rows of a CSV file with a heading."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def run_all(
+    jobs: Iterable[tuple[Any, ...]],
+    work: Callable[..., Row],
+    out: Path,
+    columns: Sequence[str],
+    keys: Sequence[str],
+    processes: int,
+) -> Iterator[Row]:
+    """Do what the file lacks, `processes` at a time; yields all rows, the old ones first.
+
+    A job's first elements are the values of the `keys`.
+    """
+    old = read_table(out) if out.exists() else []
+    done = {tuple(row[k] for k in keys) for row in old}
+    yield from old
+    missing = [job for job in jobs if tuple(map(str, job[: len(keys)])) not in done]
+    with out.open("a", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, columns)
+        if not old:
+            writer.writeheader()
+        pool = ProcessPoolExecutor(processes)
+        try:
+            for future in as_completed([pool.submit(work, *job) for job in missing]):
+                row = future.result()
+                writer.writerow(row)
+                file.flush()
+                yield row
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def number(text: str) -> float | None:
+    """A table's cell as a number, or None where it is empty, `timeout` or `wrong`."""
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def geometric_mean(values: Sequence[float]) -> float:
+    """Of positive numbers; NaN if there are none."""
+    return math.exp(sum(map(math.log, values)) / len(values)) if values else math.nan
