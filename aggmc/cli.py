@@ -7,10 +7,12 @@ is unknown; 4 a fault of aggmc; 130 Ctrl-C. Of several, 4 goes before 2, 2 befor
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable, Sequence
+from errno import ENOMEM
 from io import TextIOWrapper
 from itertools import pairwise
 from typing import Annotated, Any, Literal
@@ -19,12 +21,12 @@ import typer
 from typer.core import TyperGroup
 
 from aggmc import __version__
-from aggmc.checker import PRODUCTS, Options
+from aggmc.checker import METHODS, PRODUCTS, Options
 from aggmc.errors import AggmcError, InputError, InternalError, LimitReached, did_you_mean
 from aggmc.info import gather
-from aggmc.limits import Limits, Tick, parse_memory
+from aggmc.limits import Limits, Tick, parse_memory, watched
 from aggmc.ltl.output import to_dot, to_hoa
-from aggmc.model.core import Warned
+from aggmc.model.core import Model, Warned
 from aggmc.model.load import load_model
 from aggmc.progress import Progress
 from aggmc.report import (
@@ -42,6 +44,7 @@ from aggmc.run import Answer, answers, queries, questions, translate, written
 
 HOLDS, VIOLATED, BAD_INPUT, UNKNOWN, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 4, 130
 _GRAVEST_FIRST = (INTERNAL, BAD_INPUT, VIOLATED, UNKNOWN, HOLDS)
+_NO_MEMORY = re.compile("failed to map segment|cannot allocate memory", re.IGNORECASE)  # said of a library
 
 
 # --- the program ----------------------------------------------------------------------------------------------------
@@ -61,6 +64,7 @@ class Program(TyperGroup):
     ) -> Any:
         """Run a command; every error becomes a message and an exit code."""
         arguments = sys.argv[1:] if args is None else list(args)
+        _open_streams()
         sys.set_int_max_str_digits(0)  # numbers of states have more digits than Python writes by default
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, TextIOWrapper):
@@ -105,10 +109,12 @@ def _guarded(command: Callable[[], int], *, as_json: bool) -> int:
         kind = "memory" if isinstance(error, MemoryError) else "stack"
         return _failed(LimitReached(f"out of {kind}"), as_json)
     except OSError as error:  # reading is guarded where it is done: this is a page of help on a full disk
-        return _failed(_unwritable(error), as_json)
+        return _failed(LimitReached("out of memory") if error.errno == ENOMEM else _unwritable(error), as_json)
     except SystemExit:  # how typer leaves when nobody reads a page of help
         return HOLDS
     except Exception as error:
+        if isinstance(error, ImportError) and _NO_MEMORY.search(str(error)):
+            return _failed(LimitReached("out of memory"), as_json)
         error.add_note(traceback.format_exc())
         return _failed(error, as_json)
 
@@ -116,7 +122,7 @@ def _guarded(command: Callable[[], int], *, as_json: bool) -> int:
 def _usage(error: typer.TyperException) -> InputError:
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "aggmc"
-    message = error.format_message().strip().rstrip(".")
+    message = error.format_message().strip().rstrip(".").replace("Value error, ", "")
     return InputError(f"{message[:1].lower()}{message[1:]} (try `{path} --help`)")
 
 
@@ -170,7 +176,18 @@ def _silence() -> None:
         pass  # no real file: nothing is written at the end
 
 
+def _open_streams() -> None:
+    """Where a stream is closed, its number goes to nothing: or else to the next file, for C code to write into."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+
+
 def _note(text: str) -> None:
+    if sys.stderr is None:
+        return  # `print` would take stdout instead
     try:
         print(text, file=sys.stderr, flush=True)
     except OSError:
@@ -221,6 +238,21 @@ def _known_product(name: str) -> str:
     return name
 
 
+def _read_model(path: str, limits: Limits, progress: Progress) -> Model:
+    try:
+        with watched("reading the model", limits, _ticking(progress)):
+            return load_model(path)
+    finally:
+        progress.clear()
+
+
+def _products() -> str:
+    lines = {"auto": "chosen for the property; the result names it"}
+    lines |= {name: method.help for name, method in METHODS.items()}
+    width = max(map(len, lines))
+    return "\b\nProducts:\n" + "\n".join(f"  {name:<{width}}  {text}" for name, text in lines.items())
+
+
 # --- commands -------------------------------------------------------------------------------------------------------
 
 
@@ -247,7 +279,7 @@ def aggmc(
         raise InputError("missing command: it is one of check, info, automaton (try `aggmc --help`)")
 
 
-@app.command()
+@app.command(epilog=_products())
 def check(
     model: ModelPath,
     ltl: Annotated[
@@ -256,7 +288,7 @@ def check(
     properties: Annotated[
         str | None, typer.Option(metavar="FILE", help="LTL properties, one a line, as `name: formula` or `formula`.")
     ] = None,
-    product: Annotated[str, typer.Option(metavar="|".join(PRODUCTS), help="The method.")] = "auto",
+    product: Annotated[str, typer.Option(metavar="|".join(PRODUCTS), help="The method: see below.")] = "auto",
     deadlock: Annotated[
         Literal["stutter", "ignore", "error"],
         typer.Option(
@@ -285,14 +317,14 @@ def check(
     limits = _limits(timeout, memory)
     options = Options(deadlock, fixpoint, reordering, not no_trace, limits.memory)
     product = _known_product(product)
-    loaded = load_model(model)
+    progress = Progress(sys.stderr)
+    loaded = _read_model(model, limits, progress)
     asked = questions(loaded, written(ltl or [], properties))
     wanted = queries(loaded, asked, product, options)
     _warn(loaded.warnings)
     _warn(warned for question in asked for warned in question.warnings)
     found: list[Answer] = []
     told: set[str] = set()
-    progress = Progress(sys.stderr)
     read = True
     try:
         for answer in answers(loaded, wanted, options, limits, _ticking(progress)):
@@ -339,9 +371,9 @@ def info(
     aggmc info phils.dve --format json --timeout 60
     """
     limits = _limits(timeout, memory)
-    loaded = load_model(model)
-    _warn(loaded.warnings)
     progress = Progress(sys.stderr)
+    loaded = _read_model(model, limits, progress)
+    _warn(loaded.warnings)
     try:
         facts, failure = gather(
             loaded,

@@ -5,6 +5,7 @@ work in a child that the parent watches and may kill at any moment:
 
     Worker      one child, which runs a job and sends messages; several can be watched at once (`fileno`)
     run_tasks   tasks 0 … n-1, one after another in one child; after a limit or a crash, a new child does the rest
+    watched     the same limits for work in this process (reading a model), which is Python's and can be interrupted
 
 The child ignores Ctrl-C (the parent hears it, and ends the child) and dies with its parent.
 """
@@ -16,9 +17,11 @@ import math
 import os
 import re
 import signal
+import threading
 import time
 import traceback
 from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, Pipe
 from types import TracebackType
@@ -85,11 +88,19 @@ class Worker:
         blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             self.pid = os.fork()
-            if self.pid == 0:
-                _be_child(job, sender, parent, blocked)
-        finally:
+        except OSError:
             signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+            self._connection.close()
+            sender.close()
+            raise
+        if self.pid == 0:
+            _be_child(job, sender, parent, blocked)
         sender.close()  # or the end of the child would not be seen here
+        try:
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        except BaseException:  # Ctrl-C came meanwhile
+            self.stop()
+            raise
 
     def __enter__(self) -> Worker:
         return self
@@ -119,14 +130,12 @@ class Worker:
 
     def memory(self) -> int:
         """The resident memory of the child, in bytes; 0 if it is gone."""
-        try:
-            with open(f"/proc/{self.pid}/status", encoding="ascii", errors="replace") as status:
-                for line in status:
-                    if line.startswith("VmRSS:"):
-                        return int(line.split()[1]) * 1024
-        except OSError:
-            pass
-        return 0
+        return _resident(self.pid)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the child is known to be gone."""
+        return self._status is not None
 
     def stop(self) -> None:
         """End the child, whatever it is doing; a second Ctrl-C does not get in between."""
@@ -156,10 +165,22 @@ def _be_child(job: Callable[[Send], None], connection: Connection, parent: int, 
             status = 0
     except BrokenPipeError:
         pass  # nobody listens any more
-    except BaseException:
-        traceback.print_exc()
+    except BaseException:  # the parent says that the child ended by itself
+        if os.environ.get("AGGMC_DEBUG"):
+            traceback.print_exc()
     finally:
         os._exit(status)
+
+
+def _resident(pid: int | Literal["self"]) -> int:
+    try:
+        with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as status:
+            for line in status:
+                if line.startswith("VmRSS:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return 0
 
 
 # --- tasks ----------------------------------------------------------------------------------------------------------
@@ -184,11 +205,17 @@ def run_tasks(
     watch = _Watch[Result](count, limits or Limits(), tick, clock)
     done = 0
     while done < count:
-        with Worker(lambda send, first=done: _serve(session, first, count, tick is not None, send)) as worker:  # type: ignore[misc]
+        try:
+            worker = Worker(lambda send, first=done: _serve(session, first, count, tick is not None, send))  # type: ignore[misc]
+        except OSError as error:  # too many processes, or files, or no memory
+            done += 1
+            yield LimitReached(f"no working process can be started: {error.strerror or error}")
+            continue
+        with worker:
             for answer in watch.answers(worker, done):
                 done += 1
                 yield answer
-                if isinstance(answer, LimitReached):
+                if worker.ended or isinstance(answer, LimitReached):
                     break  # what the tasks share may be broken: a new child
 
 
@@ -252,9 +279,16 @@ def _memory_limit(memory: int) -> LimitReached:
 def _crash(end: WorkerEnded) -> Failure:
     if end.signal_number is None:
         return InternalError(f"the working process ended by itself, with status {end.exit_status}")
-    name = signal.Signals(end.signal_number).name
+    name = _signal_name(end.signal_number)
     why = ", perhaps by the system for lack of memory" if end.signal_number == signal.SIGKILL else ""
     return LimitReached(f"the working process was ended by {name}{why}")
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # one of the real-time signals
+        return f"signal {number}"
 
 
 def _serve(session: Session[Result], first: int, count: int, with_ticks: bool, send: Send) -> None:
@@ -263,13 +297,15 @@ def _serve(session: Session[Result], first: int, count: int, with_ticks: bool, s
     for number in range(first, count):
         send(("start", number))
 
-        def work(number: int = number) -> Result:
+        def work(number: int = number) -> None:
             nonlocal answer
             if answer is None:
                 answer = session(_throttled(send) if with_ticks else None)
-            return answer(number)
+            send(("answer", answer(number)))  # which may fail, too: there may be no memory for the message
 
-        send(("answer", attempt(work)))
+        failure = attempt(work)
+        if failure is not None:
+            send(("answer", failure))
 
 
 def _throttled(send: Send) -> Tick:
@@ -305,3 +341,36 @@ def attempt(work: Callable[[], Result]) -> Result | Failure:
         internal = InternalError(f"{type(error).__name__}: {error}")
         internal.add_note(traceback.format_exc())
         return internal
+
+
+# --- work in this process -------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def watched(doing: str, limits: Limits, tick: Tick | None = None) -> Iterator[None]:
+    """Bounds what is done here, and tells of it; LimitReached is raised in the middle of the work.
+
+    For Python's own work only: while C code runs, nothing is noticed. Does nothing outside of the main thread.
+    """
+    bounded = limits.seconds is not None or limits.memory is not None
+    if not (bounded or tick is not None) or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    end = time.monotonic() + limits.seconds if limits.seconds is not None else math.inf
+
+    def look(*_: object) -> None:
+        if tick is not None:
+            tick(doing)
+        if time.monotonic() >= end:
+            raise LimitReached(f"time limit of {limits.seconds:g} s reached while {doing}")
+        if limits.memory is not None and _resident("self") > limits.memory:
+            raise LimitReached(f"{_memory_limit(limits.memory).message} while {doing}")
+
+    before = signal.signal(signal.SIGALRM, look)
+    try:
+        # again and again: should the work swallow the exception, the next one comes
+        signal.setitimer(signal.ITIMER_REAL, min(POLL_SECONDS, limits.seconds or POLL_SECONDS), POLL_SECONDS)
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

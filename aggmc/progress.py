@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+import os
 import time
 from typing import TextIO
 
@@ -30,7 +30,7 @@ class Progress:
             return
         self._last = now
         line = f"{self.prefix}{text} ({now - self._started:.0f} s)"
-        line = line[: max(1, shutil.get_terminal_size().columns - 1)]
+        line = line[: max(1, self._columns() - 1)]
         self._write("\r" + line.ljust(self._shown))
         self._shown = len(line)
 
@@ -39,6 +39,14 @@ class Progress:
         if self._shown:
             self._write("\r" + " " * self._shown + "\r")
             self._shown = 0
+
+    def _columns(self) -> int:
+        """Of this terminal: standard output may be another one, or none."""
+        assert self._stream is not None
+        try:
+            return os.get_terminal_size(self._stream.fileno()).columns or 80  # 0 where nobody has told
+        except OSError:
+            return 80
 
     def _write(self, text: str) -> None:
         assert self._stream is not None

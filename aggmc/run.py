@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from aggmc.checker import Checker, Options, Question, Verdict, ask
-from aggmc.errors import AggmcError, InputError, InternalError, LimitReached, Location, ModelError
+from aggmc.errors import AggmcError, InputError, InternalError, LimitReached, Location, ModelError, UnsupportedError
 from aggmc.limits import Failure, Limits, Tick, run_tasks
 from aggmc.ltl.automata import Tgba, Tgta
 from aggmc.ltl.formula import parse
@@ -65,8 +65,16 @@ def queries(model: Model, asked: Sequence[Question], product: str, options: Opti
 
 
 def _ltl(question: Question, product: str) -> Query:
+    def answer(checker: Checker) -> Verdict:
+        try:
+            return checker.ltl(question, product)
+        except UnsupportedError as error:
+            if error.location is None:
+                error.location = question.parsed.location(1, 1)
+            raise
+
     asked = None if product == "auto" else product
-    return Query("ltl", question.name, question.parsed.text, asked, lambda checker: checker.ltl(question, product))
+    return Query("ltl", question.name, question.parsed.text, asked, answer)
 
 
 def answers(
