@@ -58,7 +58,7 @@ class Limits:
 
 def parse_memory(text: str) -> int:
     """Bytes: a number of MB, or with a unit, as in `500M` or `1.5G`."""
-    match = re.fullmatch(r"\s*(\d{1,12}(?:\.\d{1,12})?)\s*([kmgt]?)(?:i?b)?\s*", text, re.IGNORECASE)
+    match = re.fullmatch(r"\s*([0-9]{1,12}(?:\.[0-9]{1,12})?)\s*([kmgt]?)(?:i?b)?\s*", text, re.IGNORECASE)
     size = int(float(match[1]) * _UNITS[match[2].lower()]) if match else 0
     if size <= 0:
         raise InputError(f"`{text}` is no amount of memory: write a number of MB, or as in 500M or 2G")
