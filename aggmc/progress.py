@@ -31,12 +31,14 @@ class Progress:
         self._last = now
         line = f"{self.prefix}{text} ({now - self._started:.0f} s)"
         line = line[: max(1, self._columns() - 1)]
-        self._write("\r" + line.ljust(self._shown))
+        padded = line.ljust(self._shown)
+        self._shown = len(padded)  # before it is written: Ctrl-C may come in between
+        self._write("\r" + padded)
         self._shown = len(line)
 
     def clear(self) -> None:
         """Erase the line: something else is to be written."""
-        if self._shown:
+        if self._shown and self._stream is not None:
             self._write("\r" + " " * self._shown + "\r")
             self._shown = 0
 
