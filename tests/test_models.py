@@ -1,4 +1,4 @@
-"""The models in `models/`, their expected verdicts, and the examples of the docs.
+"""The models in `models/` and their expected verdicts.
 
 The oracle is independent of aggmc's automata, encoding and products: the explicit states of the interpreter become an
 automaton of Spot, which Spot intersects with that of the negated formula.
@@ -7,19 +7,17 @@ automaton of Spot, which Spot intersects with that of the negated formula.
 from __future__ import annotations
 
 import csv
-import re
 from functools import cache
-from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 import spot
 
-from aggmc.checker import METHODS, Checker, Options, ask, check
-from aggmc.errors import InputError, ModelError, UnsupportedError
+from aggmc.checker import METHODS, Checker, Options, ask
+from aggmc.errors import UnsupportedError
 from aggmc.model.core import Model, State, reachable
-from aggmc.model.load import LANGUAGES, load_model
+from aggmc.model.load import load_model
 from aggmc.properties import Written, read_properties
 from aggmc.symbolic.encode import Encoding
 from aggmc.symbolic.kripke import SymbolicKripke
@@ -168,89 +166,3 @@ def test_the_models_show_what_they_should() -> None:
     text = "".join(path.read_text() for path in MODELS)
     for construct in ("assert ", "commit ", "channel {byte", "->readers", "++", "const ", "/ ", "[1];"):
         assert construct in text, construct
-
-
-# -- the docs ----------------------------------------------------------------------------------------------------------
-
-
-class Block(NamedTuple):
-    """A fenced block of a page: a model, or formulas for the model before it."""
-
-    language: str
-    refused: bool
-    text: str
-    model: str  # for formulas
-    model_language: str
-
-
-def blocks(page: str) -> list[Any]:
-    text = (ROOT / "docs" / page).read_text()
-    found: list[Any] = []
-    before = language = ""
-    for m in re.finditer(r"^```(\w+)( refused)?\n(.*?)^```", text, re.M | re.S):
-        if f".{m[1]}" in LANGUAGES and not m[2]:
-            before, language = m[3], m[1]
-        block = Block(m[1], bool(m[2]), m[3], before, language)
-        found.append(pytest.param(block, id=f"{page}-{text[: m.start()].count(chr(10)) + 1}"))
-    return found
-
-
-def written(folder: Path, language: str, text: str) -> Path:
-    path = folder / f"example.{language}"
-    path.write_text(text)
-    return path
-
-
-@pytest.mark.parametrize("block", blocks("language.md"))
-def test_examples_of_the_docs(tmp_path: Path, block: Block) -> None:
-    if block.language == "ltl":
-        read = load_model(written(tmp_path, block.model_language, block.model))
-        for line in block.text.splitlines():
-            formula, _, comment = line.partition("#")
-            assert comment, "each formula says what becomes of it"
-            if block.refused:
-                with pytest.raises(InputError):
-                    ask(read, formula)
-            elif comment.strip() == "error":
-                with pytest.raises(ModelError):
-                    check(read, formula)
-            else:
-                assert check(read, formula).verdict == comment.strip(), formula
-    elif block.refused:
-        with pytest.raises(InputError):
-            load_model(written(tmp_path, block.language, block.text))
-    else:
-        read = load_model(written(tmp_path, block.language, block.text))
-        assert all("accept" in warning.message for warning in read.warnings)
-        states = list(reachable(read.frontend.interpreter()))
-        encoding = Encoding(read)
-        assert encoding.count(SymbolicKripke(encoding).reachable()) == len(states)
-
-
-def test_the_docs_have_examples() -> None:
-    kinds = {(param.values[0].language, param.values[0].refused) for param in blocks("language.md")}
-    assert kinds == {(language, refused) for language in ("dve", "hoa", "ltl") for refused in (False, True)}
-
-
-def test_links_of_the_docs() -> None:
-    for page in sorted([*(ROOT / "docs").glob("*.md"), ROOT / "models" / "README.md"]):
-        if page.name not in ("language.md", "algorithms.md", "README.md"):
-            continue
-        text = page.read_text()
-        anchors = {re.sub(r"[^\w -]", "", h.lower()).replace(" ", "-") for h in re.findall(r"^#+ (.*)", text, re.M)}
-        for target in re.findall(r"\]\(([^)]+)\)", text):
-            if target.startswith("#"):
-                assert target[1:] in anchors, (page, target)
-            elif not target.startswith("http"):
-                assert (page.parent / target).exists(), (page, target)
-
-
-def test_the_map_names_what_exists() -> None:
-    """Every file and name in backquotes with a path in docs/algorithms.md is there."""
-    text = (ROOT / "docs" / "algorithms.md").read_text()
-    paths = re.findall(r"`((?:aggmc|tests|models|docs)/[\w./-]+)`", text)
-    assert len(paths) > 15
-    for path in paths:
-        assert (ROOT / path).exists(), path
-    for module, name in re.findall(r"`(aggmc(?:\.\w+)+):(\w+)`", text):
-        assert hasattr(import_module(module), name), f"{module}:{name}"
