@@ -45,6 +45,8 @@ from aggmc.run import Answer, answers, queries, questions, translate, written
 HOLDS, VIOLATED, BAD_INPUT, UNKNOWN, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 4, 130
 _GRAVEST_FIRST = (INTERNAL, BAD_INPUT, VIOLATED, UNKNOWN, HOLDS)
 _NO_MEMORY = re.compile("failed to map segment|cannot allocate memory", re.IGNORECASE)  # said of a library
+# a line of a file that is no text at all could tell a terminal things
+_CONTROLS = {code: "?" for code in [*range(32), *range(127, 160)] if chr(code) not in "\t\n"}
 
 
 # --- the program ----------------------------------------------------------------------------------------------------
@@ -189,7 +191,7 @@ def _note(text: str) -> None:
     if sys.stderr is None:
         return  # `print` would take stdout instead
     try:
-        print(text, file=sys.stderr, flush=True)
+        print(text.translate(_CONTROLS), file=sys.stderr, flush=True)
     except OSError:
         pass  # there is no other place to say it
 

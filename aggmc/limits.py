@@ -24,7 +24,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, Pipe
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any, Generic, Literal, TypeVar
 
 from aggmc.errors import AggmcError, InputError, InternalError, LimitReached
@@ -358,9 +358,13 @@ def watched(doing: str, limits: Limits, tick: Tick | None = None) -> Iterator[No
         return
     end = time.monotonic() + limits.seconds if limits.seconds is not None else math.inf
 
-    def look(*_: object) -> None:
+    def look(_: int, frame: FrameType | None) -> None:
         if tick is not None:
             tick(doing)
+        while frame is not None:
+            if frame.f_code.co_name == "__del__":
+                return  # Python would print what is raised there, and go on
+            frame = frame.f_back
         if time.monotonic() >= end:
             raise LimitReached(f"time limit of {limits.seconds:g} s reached while {doing}")
         if limits.memory is not None and _resident("self") > limits.memory:

@@ -509,6 +509,21 @@ def test_watched_time_is_not_swallowed() -> None:
     assert swallowed == 2
 
 
+def test_watched_time_does_not_come_while_something_is_deleted() -> None:
+    """Python would print a traceback, and go on."""
+
+    class Slow:
+        def __del__(self) -> None:
+            busy(0.4)
+
+    def work() -> None:
+        Slow()
+        busy()
+
+    with pytest.raises(LimitReached), watched("reading", Limits(seconds=0.1)):
+        work()
+
+
 def test_watched_memory() -> None:
     with pytest.raises(LimitReached, match=r"^memory limit of 1 MB reached while reading$"), watched(
         "reading", Limits(memory=MB)
