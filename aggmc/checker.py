@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from aggmc.boolean import Bool
 from aggmc.emptiness.ascc import Effort, search
@@ -22,9 +22,11 @@ from aggmc.ltl.formula import Atom, Parsed, parse
 from aggmc.ltl.translate import TGTA_PROPOSITION_LIMIT, Property, prepare
 from aggmc.model.core import Assertion, Interpreter, Model, Proposition, State, Warned, reachable
 from aggmc.model.expr import FALSE, Expr, const, make
+from aggmc.model.ranges import Ranges, infer, refine
 from aggmc.products.explicit import ExplicitKripke, ExplicitTgba, ExplicitTgta
 from aggmc.products.slap import slap, slap_tgta
 from aggmc.products.sog import Sog, SogTgta
+from aggmc.symbolic.domains import Escaped, Guess
 from aggmc.symbolic.encode import Encoding
 from aggmc.symbolic.kripke import SymbolicKripke
 from aggmc.trace.lasso import Lasso, aggregate_lasso, explicit_lasso, finite_run
@@ -35,6 +37,7 @@ Fixpoint = Literal["saturation", "chaining"]
 DEADLOCKS: tuple[str, ...] = ("stutter", "ignore", "error")
 FIXPOINTS: tuple[str, ...] = ("saturation", "chaining")
 Tick = Callable[[str], None]
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,10 +192,34 @@ class Checker:
         return self.model.frontend.interpreter()
 
     @cached_property
+    def _ranges(self) -> Ranges:
+        return infer(self.model)
+
+    @cached_property
+    def _guess(self) -> Guess:
+        return Guess(self.model, self._ranges.variables)
+
+    @cached_property
     def encoding(self) -> Encoding:
         """The model as BDDs."""
         self._say("encoding the model")
-        return Encoding(self.model, max_memory=self.options.max_memory, reordering=self.options.reordering)
+        return Encoding(
+            self.model,
+            ranges=self._ranges,
+            domains=self._guess.domains(),
+            max_memory=self.options.max_memory,
+            reordering=self.options.reordering,
+        )
+
+    def _settled(self, work: Callable[[], Result]) -> Result:
+        """Do some work on the encoding; again, with wider domains, whenever a value without a code is met."""
+        while True:
+            try:
+                return work()
+            except Escaped as escaped:
+                self._guess.widen(escaped)
+                for name in ("encoding", "kripke", "reachable"):
+                    self.__dict__.pop(name, None)
 
     @cached_property
     def kripke(self) -> SymbolicKripke:
@@ -201,9 +228,9 @@ class Checker:
 
     @cached_property
     def reachable(self) -> Any:
-        """The set of reachable states."""
+        """The set of reachable states, in the encoding that is there *afterwards*."""
         self._say("computing the reachable states")
-        return self.kripke.reachable()
+        return self._settled(lambda: self.kripke.reachable())
 
     def _say(self, message: str) -> None:
         if self._tick is not None:
@@ -223,17 +250,32 @@ class Checker:
 
     def check_errors(self, *, explicit: bool = False) -> None:
         """Raise the ModelError of a reachable error, if there is one; its `trace` leads there."""
-        if self._errors_checked or all(e.error == FALSE for e in self.model.events):
+        self._settled(lambda: self._check_errors(explicit))
+
+    @cached_property
+    def _may_err(self) -> bool:
+        """Whether the static analysis cannot exclude that an event errs."""
+        ranges = self._ranges
+        return any(
+            event.error != FALSE
+            and ranges.before_guard[i] is not None
+            and refine({}, event.error, ranges.environment_before(i))
+            for i, event in enumerate(self.model.events)
+        )
+
+    def _check_errors(self, explicit: bool) -> None:
+        if self._errors_checked or not self._may_err:
             return
         if explicit:
             self._say("looking for errors of the model")
             for state in reachable(self.interpreter):
                 self.interpreter.check_errors(state)
-        elif self.encoding.errors:
+        else:
+            reachable_states = self.reachable  # first: it settles the encoding
             wrong = self.encoding.false
             for _, states in self.encoding.errors:
                 wrong = wrong | states
-            found = self.reachable & wrong
+            found = reachable_states & wrong
             if found != self.encoding.false:
                 self._raise_error(found, lambda state: self.interpreter.check_errors(state))
         self._errors_checked = True
@@ -250,7 +292,8 @@ class Checker:
 
     def _check_propositions(self, question: Question, *, explicit: bool) -> None:
         """A proposition that errs in a reachable state has no value there."""
-        erring = [(i, a) for i, a in enumerate(question.atoms) if a.error != FALSE]
+        anywhere = self._ranges.variables.__getitem__
+        erring = [(i, a) for i, a in enumerate(question.atoms) if a.error != FALSE and refine({}, a.error, anywhere)]
         for i, atom in erring:
             text = question.parsed.atoms[i].text
             try:
@@ -258,8 +301,9 @@ class Checker:
                     for state in reachable(self.interpreter):
                         self.interpreter.holds(text, state)
                 else:
-                    found = self.encoding.truth(atom.error)
-                    if found != self.encoding.false and (found := found & self.reachable) != self.encoding.false:
+                    reachable_states = self.reachable
+                    found = self.encoding.truth(atom.error) & reachable_states
+                    if found != self.encoding.false:
                         self._raise_error(found, lambda state, text=text: self.interpreter.holds(text, state))  # type: ignore[misc]
             except ModelError as error:
                 moved = _in_formula(error, question.parsed, question.parsed.atoms[i])
@@ -272,6 +316,9 @@ class Checker:
     def ltl(self, question: Question, product: str = "auto") -> Verdict:
         """The verdict on an LTL property."""
         started = time.perf_counter()
+        return self._settled(lambda: self._ltl(question, product, started))
+
+    def _ltl(self, question: Question, product: str, started: float) -> Verdict:
         _one_of("product", product, PRODUCTS)
         self._say("translating the property")
         prop = prepare(question.parsed)
@@ -359,19 +406,20 @@ class Checker:
     def assertion(self, a: Assertion) -> Verdict:
         """Whether an assert of the model holds in every reachable state."""
         started = time.perf_counter()
+        reachable = self.reachable
         wrong = self.encoding.truth(a.error)
-        failing = self.reachable & ~self.encoding.truth(a.holds) & ~wrong
-        if failing == self.encoding.false and (wrong := wrong & self.reachable) != self.encoding.false:
+        failing = reachable & ~self.encoding.truth(a.holds) & ~wrong
+        if failing == self.encoding.false and (wrong := wrong & reachable) != self.encoding.false:
             error = ModelError(f"the assertion `{a.text}` errs in a reachable state", a.location)
-            error.trace = replay(self.model, self.interpreter, finite_run(self.kripke, self.reachable, wrong))
+            error.trace = replay(self.model, self.interpreter, finite_run(self.kripke, reachable, wrong))
             raise error
         return self._state_verdict("assert", a.name, a.text, failing, started)
 
     def deadlocks(self) -> Verdict:
         """Whether a state without a step is reachable."""
         started = time.perf_counter()
-        dead = self.kripke.dead(self.reachable)
-        return self._state_verdict("deadlock", None, None, dead, started)
+        reachable = self.reachable  # first: it settles the encoding
+        return self._state_verdict("deadlock", None, None, self.kripke.dead(reachable), started)
 
     def _state_verdict(
         self, kind: Literal["assert", "deadlock"], name: str | None, text: str | None, bad: Any, started: float

@@ -16,7 +16,10 @@ from aggmc.model.core import Model
 
 @dataclass(frozen=True, slots=True)
 class VariableInfo:
-    """A variable, with the range that the analysis inferred and the bits that this costs (None: not known)."""
+    """A variable, between which values it is, and the bits that it costs (None: not known).
+
+    A variable that takes few values, far apart, has codes for just these: fewer bits than its range would need.
+    """
 
     name: str
     type: str
@@ -107,8 +110,8 @@ def _declared(model: Model) -> Info:
 
 def _structure(checker: Checker) -> dict[str, Any]:
     encoding = checker.encoding
-    columns = zip(checker.model.variables, encoding.ranges.variables, encoding.layouts, strict=True)
-    variables = tuple(VariableInfo(v.name, v.type, low, high, layout.width) for v, (low, high), layout in columns)
+    columns = zip(checker.model.variables, encoding.domains, encoding.layouts, strict=True)
+    variables = tuple(VariableInfo(v.name, v.type, d.low, d.high, layout.width) for v, d, layout in columns)
     return {"variables": variables, "bits": encoding.bit_count}
 
 
@@ -116,6 +119,7 @@ def _states(checker: Checker) -> dict[str, Any]:
     reachable = checker.reachable
     count = checker.encoding.count
     return {
+        **_structure(checker),  # again: the encoding may have changed
         "states": count(reachable),
         "deadlocks": count(checker.kripke.dead(reachable)),
         "bdd_nodes": len(reachable),

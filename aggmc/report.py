@@ -56,12 +56,17 @@ def _internal(error: Exception) -> str:
 
 
 def check_dict(model: str, answers: Sequence[Answer]) -> dict[str, Any]:
-    """The results of a check, with the first error if there was one."""
-    result: dict[str, Any] = {"model": model, "results": [a.verdict.to_dict() for a in answers]}
+    """The results of a check, each with its error if there was one; the gravest is told for all."""
+    result: dict[str, Any] = {"model": model, "results": [_answer_dict(a) for a in answers]}
     failures = [a.failure for a in answers if a.failure is not None]
     if failures:
         result["error"] = error_dict(_gravest(failures))
     return result
+
+
+def _answer_dict(answer: Answer) -> dict[str, Any]:
+    failed = {} if answer.failure is None else {"error": error_dict(answer.failure)}
+    return {**answer.verdict.to_dict(), **failed}
 
 
 def _gravest(failures: Iterable[Exception]) -> Exception:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from aggmc.model.core import Event, Model
@@ -308,6 +308,22 @@ class Ranges:
     def _env(self, narrower: Mapping[int, Interval] | None) -> Environment:
         found = narrower or {}
         return lambda v: found.get(v) or self.variables[v]
+
+    def within(self, allowed: Sequence[Interval]) -> Ranges:
+        """The intervals where each variable is known to stay in an interval given for it."""
+
+        def narrowed(own: Mapping[int, Interval] | None) -> Mapping[int, Interval] | None:
+            if own is None:
+                return None
+            both = {v: meet(interval, allowed[v]) for v, interval in own.items()}
+            return None if None in both.values() else {v: i for v, i in both.items() if i is not None}
+
+        variables = tuple(meet(own, other) or other for own, other in zip(self.variables, allowed, strict=True))
+        before = tuple(map(narrowed, self.before_guard))
+        at_event = tuple(
+            None if earlier is None else narrowed(own) for own, earlier in zip(self.at_event, before, strict=True)
+        )
+        return Ranges(variables, at_event, before)
 
 
 class _Analysis:

@@ -1,74 +1,105 @@
 """A model as BDDs: bits for its variables, relations for its events.
 
-Variable v with inferred range [low, high] is stored as v - low where that saves bits, else as it is (two's complement
-if it can be negative); a variable with one value costs nothing. Bit k has a current copy x_k and a next copy y_k, next
-to each other in the order. The relation of a part speaks of x for what it reads and of y for what it writes only:
-y = x is implied for the rest.
+Variable v with domain [low, high] is stored as v - low where that saves bits, else as it is (two's complement if it can
+be negative), or as its place in a list of values; a variable with one value costs nothing. Bit k has a current copy x_k
+and a next copy y_k, next to each other in the order. The relation of a part speaks of x for what it reads and of y for
+what it writes only: y = x is implied for the rest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from aggmc.errors import AggmcError
 from aggmc.model.core import Model, State
 from aggmc.model.expr import Expr
-from aggmc.model.ranges import Ranges, infer
+from aggmc.model.ranges import Interval, Ranges, infer
 from aggmc.symbolic.bitvector import Arithmetic, Bdd, Vector
+from aggmc.symbolic.domains import Domain, Escaped, static_domains
+from aggmc.symbolic.engine import kernel_for
 from aggmc.symbolic.order import bit_order, variable_order
 from aggmc.symbolic.parts import Part, parts_of
+from aggmc.symbolic.relation import Relation
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Layout:
-    """How one variable is stored."""
+    """How one variable is stored: as value - offset in two's complement or not, or as its place among listed values."""
 
     offset: int
     width: int
-    signed: bool
+    signed: bool = False
+    listed: tuple[int, ...] | None = None
 
     @staticmethod
-    def of(low: int, high: int) -> Layout:
-        """The cheapest layout for a range."""
+    def of(domain: Domain) -> Layout:
+        """The cheapest layout for a domain."""
+        low, high = domain.low, domain.high
+        if domain.listed is not None:
+            return Layout(0, domain.bits, False, domain.listed)
         if low == high:
-            return Layout(low, 0, False)
+            return Layout(low, 0)
         if low >= 0 and high.bit_length() <= (high - low).bit_length():
-            return Layout(0, high.bit_length(), False)
+            return Layout(0, high.bit_length())
         width = max(high.bit_length(), (~low).bit_length()) + 1
         if low < 0 and width <= (high - low).bit_length():
             return Layout(0, width, True)
-        return Layout(low, (high - low).bit_length(), False)
+        return Layout(low, (high - low).bit_length())
+
+    @property
+    def interval(self) -> Interval:
+        """Around all values that have a code."""
+        if self.listed is not None:
+            return self.listed[0], self.listed[-1]
+        low = self.offset - (1 << self.width >> 1 if self.signed else 0)
+        return low, low + (1 << self.width) - 1
+
+    def code(self, value: int) -> int | None:
+        """The bits that stand for a value; None if it has no code."""
+        if self.listed is not None:
+            place = bisect_left(self.listed, value)
+            return place if place < len(self.listed) and self.listed[place] == value else None
+        low, high = self.interval
+        return (value - self.offset) & ((1 << self.width) - 1) if low <= value <= high else None
+
+    def value(self, code: int) -> int:
+        """What the bits stand for."""
+        if self.listed is not None:
+            return self.listed[code] if code < len(self.listed) else self.listed[-1]
+        return code + self.offset - (1 << self.width if self.signed and code >> (self.width - 1) else 0)
 
 
-@dataclass(eq=False)
-class Relation:
-    """Steps over the variables they touch: `bdd` over x (reads) and y (writes), and the bits that are written."""
-
-    bdd: Bdd
-    writes: tuple[int, ...]  # bits, in the order of their levels
-    variables: frozenset[int]  # the variables of the model that are written
-    top: int = 0  # the first level (counted in bits) that matters
-    identity: Bdd = None  # x_k ↔ y_k for the written bits
-    current: tuple[str, ...] = ()
-    following: tuple[str, ...] = ()
-    events: tuple[int, ...] = field(default=())
+_REORDER_FIRST = 100_000  # nodes
 
 
 class Encoding:
-    """The BDDs of a model. `relations` are the steps, `errors` the sets in which an event errs."""
+    """The BDDs of a model. `relations` are the steps, `errors` the sets in which an event errs.
 
-    def __init__(self, model: Model, *, max_memory: int | None = None, reordering: bool = False) -> None:
+    Without `domains`, every value that the static analysis allows has a code, and nothing escapes.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        *,
+        ranges: Ranges | None = None,
+        domains: Sequence[Domain] | None = None,
+        max_memory: int | None = None,
+        reordering: bool = False,
+    ) -> None:
         try:
             from dd import cudd
         except ImportError as error:
             raise AggmcError(f"dd was installed without CUDD, which aggmc needs ({error})") from None
         self.model = model
         self.reordering = reordering
-        self.ranges: Ranges = infer(model)
-        self.layouts = [Layout.of(*interval) for interval in self.ranges.variables]
+        static = infer(model) if ranges is None else ranges
+        self.domains = static_domains(static.variables) if domains is None else domains
+        self.layouts = [Layout.of(domain) for domain in self.domains]
+        self.ranges = static.within([layout.interval for layout in self.layouts])
         self.parts = parts_of(model, self.ranges)
         self.bdd: Any = cudd.BDD()
         self.bdd.configure(reordering=False)
@@ -90,67 +121,87 @@ class Encoding:
         self.bdd.declare(*(name for k in range(count) for name in (f"x{k}", f"y{k}")))
         self.x: list[Bdd] = [self.bdd.var(f"x{k}") for k in range(count)]
         self.y: list[Bdd] = [self.bdd.var(f"y{k}") for k in range(count)]
+        self.kernel = kernel_for(self.bdd, count, self.y)  # None: Python does all
         if reordering:
             self.bdd.group({f"x{k}": 2 for k in range(count)})
-            self.bdd.configure(reordering=True)
-        self._vectors: list[Vector] = [self._vector(v) for v in range(len(widths))]
+        self._reorder_at = _REORDER_FIRST
+        self.version = 0  # of the order
+        self.in_declared_order = True
         self._memo: dict[Expr, Vector] = {}
-        self._identities: dict[tuple[int, ...], Bdd] = {}
+        self._escape_clusters: list[Bdd] | None = None
         self._tests: dict[tuple[int, int, bool], Bdd] = {}
+        self._vectors: list[Vector] = [self._vector(v) for v in range(len(widths))]
         self.relations: list[Relation] = []
         self.errors: list[tuple[int, Bdd]] = []  # (event, where it errs)
         self.enabled: list[Bdd] = []  # where an event can fire or errs
+        self.escapes: list[tuple[int, Bdd]] = []  # (variable, where it would get a value without a code)
         for part in self.parts:
             self._encode(part)
         self.initial: Bdd = self.false
         for state in model.initial:
             self.initial = self.initial | self.cube(state)
 
-    @contextmanager
-    def fixed_order(self) -> Iterator[tuple[int, ...]]:
-        """No reordering meanwhile; gives the levels of the current bits (nothing, if they never change)."""
-        if not self.reordering:
-            yield ()
+    def reorder_if_large(self) -> None:
+        """Under `reordering`: sift when the diagrams have grown. Only between operations, so that no level changes
+        while one runs; operators made before are made again (`version`)."""
+        if not self.reordering or len(self.bdd) < self._reorder_at:
             return
-        self.bdd.configure(reordering=False)
-        try:
-            yield tuple(self.bdd.level_of_var(f"x{k}") for k in range(self.bit_count))
-        finally:
-            self.bdd.configure(reordering=True)
+        self.bdd.reorder()
+        self._reorder_at = max(_REORDER_FIRST, 2 * len(self.bdd))
+        self.version += 1
+        level_of = self.bdd.level_of_var
+        self.in_declared_order = all(
+            level_of(f"x{k}") == 2 * k and level_of(f"y{k}") == 2 * k + 1 for k in range(self.bit_count)
+        )
 
     # -- values and states ---------------------------------------------------------------------------------------
 
     def _vector(self, v: int) -> Vector:
         layout = self.layouts[v]
+        if layout.listed is not None:
+            return self._listed_vector(v, layout.listed)
         bits = [self.x[k] for k in self.bits[v]]
         stored = bits if layout.signed else [*bits, self.false]
         return self.arithmetic.add(stored, self.arithmetic.constant(layout.offset)) if layout.offset else stored
+
+    def _listed_vector(self, v: int, listed: tuple[int, ...]) -> Vector:
+        width = max(value.bit_length() for value in listed) + 1
+        vector = [self.false] * width
+        for value in listed:
+            here = self.test(v, value)
+            for bit in range(width):
+                if (value >> bit) & 1:
+                    vector[bit] = vector[bit] | here
+        return vector
 
     def test(self, v: int, value: int, *, following: bool = False) -> Bdd:
         """Variable v has this value (now, or after the step)."""
         key = (v, value, following)
         if key not in self._tests:
-            layout = self.layouts[v]
-            stored = value - layout.offset
-            copy = self.y if following else self.x
-            fits = (-(1 << layout.width >> 1) if layout.signed else 0) <= stored < (1 << layout.width)
-            result = self.true if fits else self.false
-            # from the last level upwards: each conjunction adds one node
-            for k, bit in sorted(zip(self.bits[v], range(layout.width), strict=True), reverse=True):
-                result = result & (copy[k] if (stored >> bit) & 1 else ~copy[k])
-            self._tests[key] = result
+            code = self.layouts[v].code(value)
+            self._tests[key] = self.false if code is None else self._coded(v, code, following)
         return self._tests[key]
+
+    def _coded(self, v: int, code: int, following: bool) -> Bdd:
+        copy = self.y if following else self.x
+        result = self.true
+        # from the last level upwards: each conjunction adds one node
+        for k, bit in sorted(zip(self.bits[v], range(len(self.bits[v])), strict=True), reverse=True):
+            result = (copy[k] if (code >> bit) & 1 else ~copy[k]) & result
+        return result
 
     def cube(self, state: State) -> Bdd:
         """The set of just this state."""
         literals = {}
         for v, value in enumerate(state):
-            layout = self.layouts[v]
+            code = self.layouts[v].code(value)
+            if code is None:
+                return self.false
             for bit, k in enumerate(self.bits[v]):
-                literals[k] = ((value - layout.offset) >> bit) & 1
+                literals[k] = (code >> bit) & 1
         result = self.true
-        for k in sorted(literals, reverse=True):
-            result = result & (self.x[k] if literals[k] else ~self.x[k])
+        for k in range(self.bit_count - 1, -1, -1):
+            result = (self.x[k] if literals[k] else ~self.x[k]) & result
         return result
 
     def some_state(self, states: Bdd) -> State:
@@ -168,13 +219,10 @@ class Encoding:
         return self._decoded(chosen)
 
     def _decoded(self, chosen: Sequence[int]) -> State:
-        values = []
-        for v, layout in enumerate(self.layouts):
-            stored = sum(chosen[k] << bit for bit, k in enumerate(self.bits[v]))
-            if layout.signed and chosen[self.bits[v][-1]]:
-                stored -= 1 << layout.width
-            values.append(stored + layout.offset)
-        return tuple(values)
+        return tuple(
+            layout.value(sum(chosen[k] << bit for bit, k in enumerate(self.bits[v])))
+            for v, layout in enumerate(self.layouts)
+        )
 
     def count(self, states: Bdd) -> int:
         """How many states, exactly."""
@@ -192,29 +240,29 @@ class Encoding:
         bits = {int(name[1:]) for name in self.bdd.support(states)}
         return frozenset(v for v, own in enumerate(self.bits) if not bits.isdisjoint(own))
 
+    def check_codes(self, states: Bdd) -> None:
+        """Raise Escaped if a step leads from one of these states to a value without a code."""
+        if not self.escapes or states == self.false:
+            return
+        if self._escape_clusters is None:
+            self._escape_clusters = clusters([lost for _, lost in self.escapes], self.false, lambda a, b: a | b)
+        if all(states & cluster == self.false for cluster in self._escape_clusters):
+            return
+        found: dict[State, None] = {}
+        variables = set()
+        for v, lost in self.escapes:
+            here = states & lost
+            if here != self.false:
+                variables.add(v)
+                found[self.some_state(here)] = None
+        raise Escaped(list(found), variables)
+
     # -- relations -----------------------------------------------------------------------------------------------
 
-    def relation(self, bdd: Bdd, bits: Iterable[int], events: tuple[int, ...] = ()) -> Relation:
-        """A relation that writes these bits."""
-        writes = tuple(sorted(bits))
-        names = self.bdd.support(bdd)
-        touched = {int(name[1:]) for name in names} | set(writes)
-        if writes not in self._identities:
-            identity = self.true
-            for k in reversed(writes):
-                identity = identity & ~self.arithmetic.xor(self.x[k], self.y[k])
-            self._identities[writes] = identity
-        written = set(writes)
-        return Relation(
-            bdd=bdd,
-            writes=writes,
-            variables=frozenset(v for v, own in enumerate(self.bits) if not written.isdisjoint(own)),
-            top=min(touched, default=self.bit_count),
-            identity=self._identities[writes],
-            current=tuple(f"x{k}" for k in writes),
-            following=tuple(f"y{k}" for k in writes),
-            events=events,
-        )
+    def relation(self, bdd: Bdd, variables: Iterable[int], event: int) -> Relation:
+        """A relation that writes these variables."""
+        written = frozenset(v for v in variables if self.layouts[v].width)
+        return Relation(bdd, tuple(sorted(k for v in written for k in self.bits[v])), written, (event,))
 
     def _encode(self, part: Part) -> None:
         if part.table is not None:
@@ -230,33 +278,46 @@ class Encoding:
         if guard == self.false and error == self.false:
             return
         self.enabled.append(guard | error)
-        relation = guard & ~error
-        writes: list[int] = []
-        written = [v for v in part.updates if self.layouts[v].width]
-        for v in sorted(written, key=lambda v: -self.bits[v][-1]):
-            relation = relation & self._assigned(v, part.updates[v])
-            writes.extend(self.bits[v])
+        relation = fires = guard & ~error
+        for v in sorted(part.updates, key=lambda v: self.bits[v][-1:], reverse=True):
+            assigned, coded = self._assigned(v, part.updates[v])
+            if coded != self.true and (lost := fires & ~coded) != self.false:
+                self.escapes.append((v, lost))
+            relation = relation & assigned
         if relation != self.false:
-            self.relations.append(self.relation(relation, writes, (part.event,)))
+            self.relations.append(self.relation(relation, part.updates, part.event))
 
-    def _assigned(self, v: int, e: Expr) -> Bdd:
-        """y of variable v is the value of e (nowhere, where that is outside the range of v)."""
-        if e.op == "const":
-            return self.test(v, e.value, following=True)
+    def _assigned(self, v: int, e: Expr) -> tuple[Bdd, Bdd]:
+        """y of variable v is the value of e; and where that has a code."""
         layout = self.layouts[v]
+        if e.op == "const":
+            coded = layout.code(e.value) is not None
+            return self.test(v, e.value, following=True), self.true if coded else self.false
         value = self.arithmetic.evaluate([e], self._vectors.__getitem__, self._memo)[0]
+        if layout.listed is not None:
+            return self._assigned_listed(v, layout.listed, value)
         if layout.offset:
             value = self.arithmetic.subtract(value, self.arithmetic.constant(layout.offset))
         width = layout.width if layout.signed else layout.width + 1
         value = self.arithmetic.extended(value, width)
-        result = self.true
+        coded = self.true
         for extra in value[width:]:
-            result = result & ~self.arithmetic.xor(extra, value[width - 1])
+            coded = coded & ~self.arithmetic.xor(extra, value[width - 1])
         if not layout.signed:
-            result = result & ~value[width - 1]
+            coded = coded & ~value[width - 1]
+        result = coded
         for k, bit in sorted(zip(self.bits[v], value, strict=False), key=lambda pair: -pair[0]):
             result = result & ~self.arithmetic.xor(self.y[k], bit)
-        return result
+        return result, coded
+
+    def _assigned_listed(self, v: int, listed: tuple[int, ...], value: Vector) -> tuple[Bdd, Bdd]:
+        result = coded = self.false
+        for wanted in listed:
+            here = self.arithmetic.equal(value, self.arithmetic.constant(wanted))
+            if here != self.false:
+                coded = coded | here
+                result = result | (here & self.test(v, wanted, following=True))
+        return result, coded
 
     def _encode_table(self, part: Part) -> None:
         assert part.table is not None
@@ -268,7 +329,22 @@ class Encoding:
                 target = target & self.test(v, new, following=True)
             relation = relation | (source & target)
             enabled = enabled | source
-        bits = [k for v in part.table.variables for k in self.bits[v]]
         self.enabled.append(enabled)
         if relation != self.false:
-            self.relations.append(self.relation(relation, bits, (part.event,)))
+            self.relations.append(self.relation(relation, part.table.variables, part.event))
+
+
+_CLUSTER = 2000  # nodes
+
+
+def clusters(parts: Iterable[Bdd], start: Bdd, join: Callable[[Bdd, Bdd], Bdd]) -> list[Bdd]:
+    """A conjunction or disjunction as a few pieces of bounded size."""
+    result = []
+    current = start
+    for part in parts:
+        joined = join(current, part)
+        if len(joined) > _CLUSTER and current != start:
+            result.append(current)
+            joined = part
+        current = joined
+    return [*result, current]

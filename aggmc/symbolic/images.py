@@ -2,23 +2,45 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from dd.cudd import and_exists
 
 from aggmc.symbolic.bitvector import Bdd
-from aggmc.symbolic.encode import Relation
+from aggmc.symbolic.relation import Relation
+
+if TYPE_CHECKING:
+    from aggmc.symbolic.encode import Encoding
 
 
-def image(states: Bdd, relation: Relation) -> Bdd:
-    """The successors of a set. The second product renames y to x, on the written bits only."""
-    if not relation.writes:
-        return states & relation.bdd
-    following = and_exists(states, relation.bdd, relation.current)
-    return and_exists(following, relation.identity, relation.following)
+class Images:
+    """Images on the bits of an encoding."""
 
+    def __init__(self, encoding: Encoding) -> None:
+        self._encoding = encoding
+        self._bits: dict[tuple[int, ...], tuple[Bdd, tuple[str, ...], tuple[str, ...]]] = {}
 
-def preimage(states: Bdd, relation: Relation) -> Bdd:
-    """The predecessors of a set."""
-    if not relation.writes:
-        return states & relation.bdd
-    following = and_exists(states, relation.identity, relation.current)
-    return and_exists(following, relation.bdd, relation.following)
+    def image(self, states: Bdd, relation: Relation) -> Bdd:
+        """The successors of a set. The second product renames y to x, on the written bits only."""
+        if not relation.writes:
+            return states & relation.bdd
+        identity, current, following = self._renaming(relation.writes)
+        return and_exists(and_exists(states, relation.bdd, current), identity, following)
+
+    def preimage(self, states: Bdd, relation: Relation) -> Bdd:
+        """The predecessors of a set."""
+        if not relation.writes:
+            return states & relation.bdd
+        identity, current, following = self._renaming(relation.writes)
+        return and_exists(and_exists(states, identity, current), relation.bdd, following)
+
+    def _renaming(self, writes: tuple[int, ...]) -> tuple[Bdd, tuple[str, ...], tuple[str, ...]]:
+        """x_k ↔ y_k for these bits, and the names of both."""
+        found = self._bits.get(writes)
+        if found is None:
+            identity = self._encoding.true
+            for k in reversed(writes):
+                identity = identity & ~self._encoding.arithmetic.xor(self._encoding.x[k], self._encoding.y[k])
+            found = identity, tuple(f"x{k}" for k in writes), tuple(f"y{k}" for k in writes)
+            self._bits[writes] = found
+        return found

@@ -12,18 +12,16 @@ variables, and saturation its locality. Under `stutter`, a dead state loops on i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from aggmc.boolean import Bool
 from aggmc.model.core import State
 from aggmc.model.expr import Expr
 from aggmc.symbolic.bitvector import Bdd
-from aggmc.symbolic.encode import Encoding, Relation
-from aggmc.symbolic.images import image, preimage
-from aggmc.symbolic.saturation import Saturation
-
-_DEAD_CLUSTER = 2000  # nodes of a conjunction of negated guards
+from aggmc.symbolic.encode import Encoding, clusters
+from aggmc.symbolic.relation import Relation
+from aggmc.symbolic.steps import Steps, steps_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +66,9 @@ class SymbolicKripke:
         self.fixpoint = fixpoint
         self.propositions: list[Bdd] = [encoding.truth(p) for p in propositions]
         self._relations = encoding.relations
+        self._operators: dict[object, Steps] = {}
+        self._version = encoding.version
         self._labels: dict[Bool, Bdd] = {}
-        self._filtered: dict[object, list[Relation]] = {}
-        self._closures: dict[object, Saturation] = {}
         self._dead_clusters: list[Bdd] | None = None
         self._difference_list: list[list[Bdd] | None] | None = None
 
@@ -125,7 +123,9 @@ class SymbolicKripke:
     def dead(self, states: Bdd) -> Bdd:
         """The states of the set that have no step (a step that errs counts as one)."""
         if self._dead_clusters is None:
-            self._dead_clusters = _clusters([~g for g in self.encoding.enabled], self.true)
+            self._dead_clusters = clusters(
+                [~g for g in self.encoding.enabled], self.true, lambda a, b: a & b
+            )
         for cluster in self._dead_clusters:
             states = states & cluster
             if states == self.false:
@@ -137,25 +137,25 @@ class SymbolicKripke:
 
     def post(self, states: Bdd) -> Bdd:
         """All successors."""
-        return self._images(states, self._relations) | self._dead_loops(states)
+        self.encoding.check_codes(states)
+        return self._all().image(states) | self._dead_loops(states)
 
     def pre(self, states: Bdd) -> Bdd:
         """All predecessors; among states that are never reached there may be meaningless ones."""
-        return self._preimages(states, self._relations) | self._dead_loops(states)
+        return self._all().preimage(states) | self._dead_loops(states)
 
-    def _images(self, states: Bdd, relations: Sequence[Relation]) -> Bdd:
-        result = self.false
-        if states != self.false:
-            for r in relations:
-                result = result | image(states, r)
-        return result
+    def _all(self) -> Steps:
+        return self._operator("all", lambda: self._relations)
 
-    def _preimages(self, states: Bdd, relations: Sequence[Relation]) -> Bdd:
-        result = self.false
-        if states != self.false:
-            for r in relations:
-                result = result | preimage(states, r)
-        return result
+    def _operator(self, key: object, relations: Callable[[], Sequence[Relation]]) -> Steps:
+        """The operator of a list of relations, made once for each order of the variables."""
+        if self._version != self.encoding.version:
+            self._operators.clear()
+            self._version = self.encoding.version
+        found = self._operators.get(key)
+        if found is None:
+            found = self._operators[key] = steps_of(self.encoding, relations(), self.fixpoint)
+        return found
 
     def successors(self, states: Bdd, step: Step) -> Bdd:
         """The targets of the steps of this kind from the set."""
@@ -165,7 +165,8 @@ class SymbolicKripke:
             case From(label):
                 return self.post(states & self.label(label))
             case Changing(changes):
-                found = self._images(states, self._changing(changes))
+                self.encoding.check_codes(states)
+                found = self._changing(changes).image(states)
                 return found | self._dead_loops(states) if 0 in changes else found
 
     def predecessors(self, states: Bdd, step: Step, within: Bdd) -> Bdd:
@@ -176,14 +177,14 @@ class SymbolicKripke:
             case From(label):
                 return self.pre(states) & self.label(label) & within
             case Changing(changes):
-                found = self._preimages(states, self._changing(changes)) & within
+                found = self._changing(changes).preimage(states) & within
                 return found | (self._dead_loops(states) & within) if 0 in changes else found
 
     # -- closures ------------------------------------------------------------------------------------------------
 
     def reachable(self) -> Bdd:
         """Every reachable state."""
-        return self._close(self.initial, self._relations, "all")
+        return self._close(self.initial, self._all)
 
     def closure(self, states: Bdd, step: Step | None) -> Bdd:
         """The least superset closed under the steps of this kind (None: no steps)."""
@@ -195,59 +196,61 @@ class SymbolicKripke:
             case From(label):
                 return self._reach_from(states, label)
             case Changing(changes):
-                return self._close(states, self._changing(changes), ("changing", changes))
+                return self._close(states, lambda: self._changing(changes))
 
     def _reach_into(self, states: Bdd, label: Bool) -> Bdd:
         inside = self.label(label)
         start = states & inside
         if start != states:
             start = start | (self.post(states) & inside)
-        return states | self._close(start, self._into(label), ("into", label))
+        return states | self._close(start, lambda: self._into(label))
 
     def _reach_from(self, states: Bdd, label: Bool) -> Bdd:
         """FReach(a, φ) = a ∪ L ∪ post(L) with L = ReachF(a ∩ φ, φ): events that leave φ fire once, at the end."""
         inside = self.label(label)
-        closed = self._close(states & inside, self._into(label), ("into", label))
-        leaving = [r for r in self._relations if not r.variables.isdisjoint(self._supports(label))]
-        return states | closed | self._images(closed, leaving)
+        closed = self._close(states & inside, lambda: self._into(label))
+        return states | closed | self._leaving(label).image(closed)
+
+    def _leaving(self, label: Bool) -> Steps:
+        """The relations that write what the label speaks of."""
+
+        def relations() -> list[Relation]:
+            support = self._supports(label)
+            return [r for r in self._relations if not r.variables.isdisjoint(support)]
+
+        return self._operator(("leaving", label), relations)
 
     def _supports(self, label: Bool) -> frozenset[int]:
         return self.encoding.support(self.label(label))
 
-    def _into(self, label: Bool) -> list[Relation]:
+    def _into(self, label: Bool) -> Steps:
         """The relations with the label on the target, for sources that satisfy it."""
-        key = ("into", label)
-        found = self._filtered.get(key)
-        if found is None:
-            inside = self.label(label)
-            support = self._supports(label)
-            found = []
-            for r in self._relations:
-                if not r.variables.isdisjoint(support):
-                    narrowed = r.bdd & self._after(inside, r)
-                    if narrowed == self.false:
-                        continue
-                    r = self.encoding.relation(narrowed, r.writes, r.events)
-                found.append(r)
-            self._filtered[key] = found
-        return found
 
-    def _changing(self, changes: frozenset[int]) -> list[Relation]:
+        def relations() -> list[Relation]:
+            inside, support = self.label(label), self._supports(label)
+            return [
+                r if r.variables.isdisjoint(support) else replace(r, bdd=r.bdd & self._after(inside, r))
+                for r in self._relations
+            ]
+
+        return self._operator(("into", label), lambda: self._possible(relations()))
+
+    def _changing(self, changes: frozenset[int]) -> Steps:
         """The relations cut down to these change-sets."""
-        key = ("changing", changes)
-        found = self._filtered.get(key)
-        if found is None:
+
+        def relations() -> list[Relation]:
             found = []
             for r, differences in zip(self._relations, self._differences(), strict=True):
-                if differences is None:
-                    if 0 in changes:
-                        found.append(r)
-                    continue
-                narrowed = r.bdd & self._allowed(changes, differences, 0, 0)
-                if narrowed != self.false:
-                    found.append(self.encoding.relation(narrowed, r.writes, r.events))
-            self._filtered[key] = found
-        return found
+                if differences is not None:
+                    found.append(replace(r, bdd=r.bdd & self._allowed(changes, differences, 0, 0)))
+                elif 0 in changes:
+                    found.append(r)
+            return found
+
+        return self._operator(("changing", changes), lambda: self._possible(relations()))
+
+    def _possible(self, relations: Iterable[Relation]) -> list[Relation]:
+        return [r for r in relations if r.bdd != self.false]
 
     def _differences(self) -> list[list[Bdd] | None]:
         """For each relation and proposition p: p(x) ⊕ p(x'); None if it writes nothing that is observed."""
@@ -279,17 +282,13 @@ class SymbolicKripke:
         renaming = {f"x{k}": self.encoding.y[k] for k in r.writes if f"x{k}" in mentioned}
         return self.encoding.bdd.let(renaming, states) if renaming else states
 
-    def _close(self, states: Bdd, relations: list[Relation], key: object) -> Bdd:
-        if states == self.false or not relations:
+    def _close(self, states: Bdd, steps: Callable[[], Steps]) -> Bdd:
+        if states == self.false:
             return states
-        if self.fixpoint == "chaining":
-            return _chaining(states, relations)
-        with self.encoding.fixed_order() as order:
-            saturation = self._closures.get((key, order))
-            if saturation is None:
-                saturation = Saturation(self.encoding.bdd, self.encoding.bit_count, relations)
-                self._closures[key, order] = saturation
-            return saturation.close(states)
+        self.encoding.reorder_if_large()
+        closed = steps().closure(states)
+        self.encoding.check_codes(closed)
+        return closed
 
     # -- cycles --------------------------------------------------------------------------------------------------
 
@@ -312,27 +311,3 @@ class SymbolicKripke:
     def cube(self, state: State) -> Bdd:
         """The set of just this state."""
         return self.encoding.cube(state)
-
-
-def _chaining(states: Bdd, relations: Sequence[Relation]) -> Bdd:
-    """The closure by firing one relation after the other on all that is known so far."""
-    while True:
-        before = states
-        for r in relations:
-            states = states | image(states, r)
-        if states == before:
-            return states
-
-
-def _clusters(conjuncts: Sequence[Bdd], true: Bdd) -> list[Bdd]:
-    """A conjunction as a few factors of bounded size."""
-    result = []
-    current = true
-    for c in conjuncts:
-        joined = current & c
-        if len(joined) > _DEAD_CLUSTER and current != true:
-            result.append(current)
-            joined = c
-        current = joined
-    return [*result, current]
-

@@ -13,11 +13,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from aggmc.symbolic.bitvector import Bdd
-from aggmc.symbolic.encode import Relation
-from aggmc.symbolic.images import image
+from aggmc.symbolic.images import Images
+from aggmc.symbolic.relation import Relation
+
+if TYPE_CHECKING:
+    from aggmc.symbolic.encode import Encoding
 
 _FRAMES_PER_LEVEL = 6
 _SHORT = 4  # bits: a relation that reaches over more of them is left to CUDD's own image, which pays there
@@ -26,8 +29,10 @@ _SHORT = 4  # bits: a relation that reaches over more of them is left to CUDD's 
 class Saturation:
     """Closes sets under a fixed list of relations. Results are remembered while the object lives."""
 
-    def __init__(self, bdd: Any, bit_count: int, relations: Sequence[Relation]) -> None:
+    def __init__(self, encoding: Encoding, relations: Sequence[Relation]) -> None:
+        bdd, bit_count = encoding.bdd, encoding.bit_count
         self.bdd = bdd
+        self.images = Images(encoding)
         self.false = bdd.false
         self.true = bdd.true
         self.ite = bdd.ite
@@ -82,7 +87,8 @@ class Saturation:
             s = self.ite(variable, self._saturate(high, i + 1), self._saturate(low, i + 1))
             before = s
             for relation, written, last, native in self.at[i]:
-                s = s | (image(s, native) if native is not None else self._relnext(s, relation, written, last))
+                reached = self._relnext(s, relation, written, last) if native is None else self.images.image(s, native)
+                s = s | reached
             if s == before:
                 return s
 

@@ -459,9 +459,7 @@ def test_quick_work_shows_nothing(write: Write, terminal: Callable[..., Terminal
     one = terminal("check", write(RING), "--ltl", "G F P.a")
     one.read()
     assert one.process.wait(20) == 0
-    assert re.sub(r"\d\.\d{3}", "T", one.shown.replace("\r\n", "\n")) == (
-        "holds     G F P.a\n  slap-tgta; automaton of 3 states, weak; 4 aggregates, 4 edges; T s\n"
-    )
+    assert re.fullmatch(r"holds     G F P\.a\r\n  slap-tgta; [^\r\n]* \d\.\d{3} s\r\n", one.shown)
 
 
 def long_model() -> str:

@@ -122,7 +122,7 @@ def changes_without_dead_loops(patch: Patch) -> None:
 
     def successors(self: SymbolicKripke, states: Any, step: Any) -> Any:
         if isinstance(step, Changing):
-            return self._images(states, self._changing(step.changes))
+            return self._changing(step.changes).image(states)
         return right(self, states, step)
 
     patch.setattr(SymbolicKripke, "successors", successors)

@@ -282,17 +282,18 @@ def test_counting_does_not_overflow() -> None:
 def _reach_from_stops_inside(self: SymbolicKripke, states: Any, label: Bool) -> Any:
     """FReach without the steps that leave φ."""
     inside = self.label(label)
-    return states | self._close(states & inside, self._into(label), ("into", label))
+    return states | self._close(states & inside, lambda: self._into(label))
 
 
 def _reach_into_from_all(self: SymbolicKripke, states: Any, label: Bool) -> Any:
     """ReachF with the unfiltered relations from states outside φ too."""
-    return self._close(states, self._into(label), ("into", label))
+    return self._close(states, lambda: self._into(label))
 
 
 def _keeps_all(self: SymbolicKripke, changes: frozenset[int]) -> Any:
     """Reach⊕ with the unobserved events whether or not ∅ is allowed."""
-    return [r for r, d in zip(self._relations, self._differences(), strict=True) if d is None]
+    kept = [r for r, d in zip(self._relations, self._differences(), strict=True) if d is None]
+    return self._operator(("broken", changes), lambda: kept)
 
 
 BROKEN: list[tuple[str, Any, Any]] = [
