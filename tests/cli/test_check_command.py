@@ -101,7 +101,10 @@ def test_models_of_the_project(run: Run) -> None:
 
 
 def test_products() -> None:
-    assert PRODUCTS == ("auto", "slap", "slap-tgta", "sog", "sog-tgta", "tgba", "tgta")
+    assert PRODUCTS == (
+        "auto", "slap", "slap-fst", "slap-fsa", "slap-plus", "slap-tgta", "slap-fst-tgta", "slap-fsa-tgta",
+        "slap-plus-tgta", "sog", "sog-tgta", "tgba", "tgta",
+    )  # fmt: skip
 
 
 def test_help_of_check(run: Run) -> None:
@@ -111,7 +114,7 @@ def test_help_of_check(run: Run) -> None:
     assert re.search(r"^ +auto +\w+", text, re.M)
     for option in (
         "--ltl", "--properties", "--product", "--deadlock", "--timeout", "--memory", "--fixpoint", "--format",
-        "--no-trace", "--stats",
+        "--absorb", "--no-trace", "--stats",
     ):  # fmt: skip
         assert f"  {option}" in text, option
     assert max(map(len, text.splitlines())) <= 100
@@ -149,7 +152,8 @@ def test_not_stutter_invariant(run: Run, write: Write, product: str, output: str
     assert is_paragraph(done.err)
     said = (
         f"the property is not stutter-invariant, as the product {product} needs: G(P.a -> X P.b); "
-        "use one of slap, slap-tgta, tgba, tgta"
+        "use one of slap, slap-fst, slap-fsa, slap-plus, slap-tgta, slap-fst-tgta, slap-fsa-tgta, slap-plus-tgta, "
+        "tgba, tgta"
     )
     assert done.err == f"error: --ltl:1:1: {said}\n    G(P.a -> X P.b)\n    ^\n"
     if output == "text":
