@@ -517,6 +517,7 @@ def check(
     *,
     deadlock: Deadlock = "stutter",
     fixpoint: Fixpoint = "saturation",
+    absorb: Absorb = "all",
     reordering: bool = False,
     trace: bool = True,
 ) -> Verdict:
@@ -526,5 +527,5 @@ def check(
     `aggmc.InputError` if the formula cannot be read or the product does not take it, `aggmc.ModelError` if the model
     errs. `aggmc.PRODUCTS` are the products.
     """
-    options = Options(deadlock=deadlock, fixpoint=fixpoint, reordering=reordering, trace=trace)
+    options = Options(deadlock=deadlock, fixpoint=fixpoint, absorb=absorb, reordering=reordering, trace=trace)
     return Checker(model, options).ltl(ask(model, formula), product)

@@ -293,21 +293,30 @@ def test_ways_to_compute(run: Run, extra: list[str]) -> None:
     assert run(*info, *extra).json["states"] == run(*info).json["states"]
 
 
-def test_fixpoint_reaches_the_engine(run: Run, write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_settings_reach_the_checker(run: Run, write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from aggmc.checker import Checker
 
     seen = tmp_path / "seen"
     original = Checker.ltl
 
     def ltl(self: Checker, *arguments: object) -> object:
-        seen.write_text(f"{self.options.fixpoint} {self.options.reordering} {self.options.max_memory}")
+        options = self.options
+        seen.write_text(f"{options.fixpoint} {options.absorb} {options.reordering} {options.max_memory}")
         return original(self, *arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Checker, "ltl", ltl)
-    run("check", write(RING), "--ltl", "G P.a", "--fixpoint", "chaining", "--reordering", "--memory", "1G")
-    assert seen.read_text() == f"chaining True {1 << 30}"
+    run("check", write(RING), "--ltl", "G P.a", "--fixpoint", "chaining", "--absorb", "covered", "--reordering",
+        "--memory", "1G")  # fmt: skip
+    assert seen.read_text() == f"chaining covered True {1 << 30}"
     run("check", write(RING), "--ltl", "G P.a")
-    assert seen.read_text() == "saturation False None"
+    assert seen.read_text() == "saturation all False None"
+
+
+@pytest.mark.parametrize("product", [name for name in METHODS if name.startswith("slap")])
+def test_absorb(run: Run, product: str) -> None:
+    path = MODELS / "mutex.dve"
+    asked = ["check", path, "--properties", path.with_suffix(".properties"), "--product", product]
+    assert verdicts(run(*asked, "--absorb", "covered").out) == verdicts(run(*asked, "--absorb", "all").out)
 
 
 def test_no_trace(run: Run, write: Write) -> None:
