@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import signal
 import traceback
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -15,6 +16,7 @@ from generators import random_structure, small_dve
 from aggmc.boolean import FALSE, TRUE, Bool, and_, evaluate, not_, or_, prop
 from aggmc.errors import ModelError
 from aggmc.model.core import Model, State, reachable
+from aggmc.model.dve import load as load_dve
 from aggmc.model.hoa import model_of
 from aggmc.symbolic.counting import count_states
 from aggmc.symbolic.encode import Encoding
@@ -368,3 +370,42 @@ def test_broken_versions_are_found(
     with pytest.raises(AssertionError) as caught:
         test()
     traceback.clear_frames(caught.value.__traceback__)  # they hold BDDs
+
+
+LONG = """
+byte i; byte j; byte k;
+process P {
+  state a; init a;
+  trans a -> a { guard i < 255; effect i = i + 1; },
+        a -> a { guard i == 255 && j < 255; effect i = 0, j = j + 1; },
+        a -> a { guard i == 255 && j == 255 && k < 255; effect i = 0, j = 0, k = k + 1; };
+}
+system async;
+"""
+
+
+@pytest.mark.parametrize("engine", ["native", "python"])
+def test_hull_can_be_interrupted(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A path of 2^24 states loses one in each round; a signal ends that, and the manager is as before."""
+    use(engine, monkeypatch)
+    kripke = SymbolicKripke(Encoding(load_dve(LONG, "long.dve")), deadlock="ignore")
+    states = kripke.true
+
+    class Interrupted(Exception):
+        pass
+
+    def interrupt(*_: object) -> None:
+        raise Interrupted
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        kripke.hull(states, From(TRUE))
+        pytest.fail("the hull ended")
+    except Interrupted:  # not by pytest.raises, which would keep BDDs beyond the end of their manager
+        pass
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert kripke.successors(kripke.initial, From(TRUE)) == kripke.cube((1, 0, 0, 0))
+    assert kripke.hull(kripke.initial, From(TRUE)) == kripke.false
