@@ -290,7 +290,7 @@ def check(
     properties: Annotated[
         str | None, typer.Option(metavar="FILE", help="LTL properties, one a line, as `name: formula` or `formula`.")
     ] = None,
-    product: Annotated[str, typer.Option(metavar="|".join(PRODUCTS), help="The method: see below.")] = "auto",
+    product: Annotated[str, typer.Option(metavar="NAME", help="The method: see below.")] = "auto",
     deadlock: Annotated[
         Literal["stutter", "ignore", "error"],
         typer.Option(
@@ -301,6 +301,10 @@ def check(
     memory: Memory = None,
     fixpoint: Fixpoint = "saturation",
     reordering: Reordering = False,
+    absorb: Annotated[
+        Literal["all", "covered"],
+        typer.Option(help="Self-loops that aggregates of slap absorb: all, or those with marks of the entering edge."),
+    ] = "all",
     output: Format = "text",
     no_trace: Annotated[bool, typer.Option("--no-trace", help="Show no counterexamples.")] = False,
     stats: Annotated[bool, typer.Option("--stats", help="Say more about how a verdict was reached.")] = False,
@@ -317,7 +321,7 @@ def check(
     aggmc check phils.dve --deadlock error
     """
     limits = _limits(timeout, memory)
-    options = Options(deadlock, fixpoint, reordering, not no_trace, max_memory=limits.memory)
+    options = Options(deadlock, fixpoint, reordering, not no_trace, max_memory=limits.memory, absorb=absorb)
     product = _known_product(product)
     progress = Progress(sys.stderr)
     loaded = _read_model(model, limits, progress)

@@ -361,37 +361,117 @@ static Node *saturate(Run *run, Node *s, int i) {
     return remember(run, TAG_SATURATE, s, place, list->key, result);
 }
 
-/* --- loops ------------------------------------------------------------------------------------------------------- */
+/* --- fair cycles ------------------------------------------------------------------------------------------------- */
 
-/* The greatest subset Z of s ∪ … with Z = Z ∩ (post(Z) ∪ (Z ∩ loops)): all that an infinite path inside leads to. */
-static Node *trap(Run *run, Node *s, Node *loops) {
-    Node *zero = not_(run->one);
-    own(s);
-    while (s != zero) {
-        Node *rest = and_(run, s, loops);
-        if (rest != NULL) rest = united(run, rest, steps(run, s, 0, image, TAG_IMAGES));
-        Node *kept = NULL;
-        if (rest != NULL) {
-            kept = and_(run, s, rest);
-            drop(run, rest);
+/* A kind of step that must be taken again and again: an event of the list from one of the sources, or resting in one
+ * of the loops (dead states, which have a step to themselves). */
+typedef struct {
+    Events *list;
+    Node *sources, *loops;
+} Demand;
+
+/* The targets in z of the demanded steps from z. */
+static Node *demanded(Run *run, Node *z, const Demand *demand) {
+    Events *inside = run->list;
+    Node *sources = and_(run, z, demand->sources);
+    if (sources == NULL) return NULL;
+    run->list = demand->list;
+    Node *reached = steps(run, sources, 0, image, TAG_IMAGES);
+    run->list = inside;
+    if (reached != NULL && demand->list->stays) reached = united(run, reached, own(sources));
+    drop(run, sources);
+    if (reached != NULL) reached = united(run, reached, own(demand->loops));
+    if (reached == NULL) return NULL;
+    Node *kept = and_(run, z, reached);
+    drop(run, reached);
+    return kept;
+}
+
+/* Whether no event leaves z; -1 on failure. */
+static int is_closed(Run *run, Node *z) {
+    Node *reached = steps(run, z, 0, image, TAG_IMAGES);
+    if (reached == NULL) return -1;
+    Node *outside = and_(run, reached, not_(z));
+    drop(run, reached);
+    if (outside == NULL) return -1;
+    drop(run, outside);
+    return outside == not_(run->one);
+}
+
+/* What x (taken), a part of z, reaches by events inside z. */
+static Node *spread(Run *run, Node *x, Node *z) {
+    Node *front = own(x), *zero = not_(run->one);
+    while (front != NULL && front != zero) {
+        Node *next = steps(run, front, 0, image, TAG_IMAGES);
+        drop(run, front);
+        front = NULL;
+        if (next == NULL) break;
+        Node *fresh = and_(run, next, not_(x));
+        drop(run, next);
+        if (fresh == NULL) break;
+        front = and_(run, fresh, z);
+        drop(run, fresh);
+        if (front == NULL) break;
+        Node *wider = or_(run, x, front);
+        drop(run, x);
+        x = wider;
+        if (x == NULL) {
+            drop(run, front);
+            return NULL;
         }
-        int stable = kept == s;
-        drop(run, s);
-        if (kept == NULL) return NULL;
-        s = kept;
-        if (stable) break;
     }
-    return s;
+    if (front == NULL) {
+        drop(run, x);
+        return NULL;
+    }
+    drop(run, front);
+    return x;
+}
+
+/* The greatest Z in s such that, for each demand, every state of Z is reached inside Z from a demanded step inside Z.
+ * Going back from any state of it never ends, and meets all demands again and again: so Z is empty unless there is a
+ * fair cycle, and every state of Z can be reached from one.
+ * A subset of the form post(Z) or closure(post(Z)) of a closed set is closed: there saturation may close. */
+static Node *hull(Run *run, Node *s, const Demand *demands, Py_ssize_t count) {
+    Node *z = own(s), *zero = not_(run->one);
+    int closed = -1; /* not known */
+    Py_ssize_t unchanged = 0;
+    for (Py_ssize_t i = 0; unchanged < count && z != zero; i = (i + 1) % count) {
+        const Demand *demand = &demands[i];
+        Node *x = demanded(run, z, demand);
+        int every = demand->list == run->list && demand->sources == run->one; /* then x reaches nothing else in z */
+        if (x != NULL && x != z && x != zero && !every) {
+            if (closed < 0) closed = is_closed(run, z);
+            if (closed > 0) {
+                Node *reached = saturate(run, x, 0);
+                drop(run, x);
+                x = reached;
+            } else if (closed == 0) {
+                x = spread(run, x, z);
+            }
+        }
+        if (run->failure != FINE || x == NULL) {
+            if (x != NULL) drop(run, x);
+            drop(run, z);
+            return NULL;
+        }
+        unchanged = x == z ? unchanged + 1 : 0;
+        drop(run, z);
+        z = x;
+    }
+    return z;
 }
 
 /* --- calls from Python --------------------------------------------------------------------------------------------- */
 
-typedef enum { CLOSURE, IMAGE, PREIMAGE, TRAP } What;
+typedef enum { CLOSURE, IMAGE, PREIMAGE, HULL } What;
 
 typedef struct {
     Run run;
     What what;
-    Node *states, *other, *result;
+    Node *states, *result;
+    const Demand *demands;
+    Py_ssize_t demand_count;
 } Call;
 
 static void carry_out(Call *call) {
@@ -406,8 +486,8 @@ static void carry_out(Call *call) {
     case PREIMAGE:
         call->result = steps(run, call->states, 0, preimage, TAG_PREIMAGES);
         break;
-    case TRAP:
-        call->result = run->list->stays ? own(call->states) : trap(run, call->states, call->other);
+    case HULL:
+        call->result = hull(run, call->states, call->demands, call->demand_count);
         return;
     }
     if (run->list->stays && call->result != NULL) call->result = united(run, call->result, own(call->states));
@@ -495,10 +575,10 @@ static PyObject *function_of(Kernel *kernel, Node *node) {
     return PyObject_CallMethod(kernel->bdd, "_add_int", "n", (Py_ssize_t)(uintptr_t)node + 2);
 }
 
-static PyObject *called(Events *list, What what, PyObject *states, PyObject *other) {
+static PyObject *called(Events *list, What what, PyObject *states, const Demand *demands, Py_ssize_t demand_count) {
     Kernel *kernel = list->kernel;
     volatile int cancel = 0;
-    Call call = {.what = what, .result = NULL, .other = NULL};
+    Call call = {.what = what, .result = NULL, .demands = demands, .demand_count = demand_count};
     call.run.list = list;
     call.run.manager = kernel->manager;
     call.run.one = kernel->one;
@@ -508,7 +588,6 @@ static PyObject *called(Events *list, What what, PyObject *states, PyObject *oth
     call.run.cancel = &cancel;
     call.states = node_of(kernel, states);
     if (call.states == NULL) return NULL;
-    if (other != NULL && (call.other = node_of(kernel, other)) == NULL) return NULL;
     if (cudd.size(kernel->manager) != list->variables) {
         PyErr_SetString(PyExc_RuntimeError, "variables were declared after the list of events was made");
         return NULL;
@@ -534,14 +613,36 @@ static PyObject *called(Events *list, What what, PyObject *states, PyObject *oth
     return function;
 }
 
-static PyObject *events_closure(Events *self, PyObject *states) { return called(self, CLOSURE, states, NULL); }
-static PyObject *events_image(Events *self, PyObject *states) { return called(self, IMAGE, states, NULL); }
-static PyObject *events_preimage(Events *self, PyObject *states) { return called(self, PREIMAGE, states, NULL); }
+static PyObject *events_closure(Events *self, PyObject *states) { return called(self, CLOSURE, states, NULL, 0); }
+static PyObject *events_image(Events *self, PyObject *states) { return called(self, IMAGE, states, NULL, 0); }
+static PyObject *events_preimage(Events *self, PyObject *states) { return called(self, PREIMAGE, states, NULL, 0); }
 
-static PyObject *events_trap(Events *self, PyObject *arguments) {
-    PyObject *states, *loops;
-    if (!PyArg_ParseTuple(arguments, "OO", &states, &loops)) return NULL;
-    return called(self, TRAP, states, loops);
+static PyTypeObject *events_type = NULL;
+
+static PyObject *events_hull(Events *self, PyObject *arguments) {
+    PyObject *states, *given, *result = NULL;
+    if (!PyArg_ParseTuple(arguments, "OO", &states, &given)) return NULL;
+    PyObject *kept = PySequence_Tuple(given);
+    if (kept == NULL) return NULL;
+    Py_ssize_t count = PyTuple_GET_SIZE(kept);
+    Demand *demands = PyMem_Calloc((size_t)count + 1, sizeof(Demand));
+    if (demands == NULL) PyErr_NoMemory();
+    for (Py_ssize_t i = 0; demands != NULL && i < count; i++) {
+        PyObject *list, *sources, *loops;
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(kept, i), "O!OO", events_type, &list, &sources, &loops)) goto done;
+        demands[i].list = (Events *)list;
+        if (demands[i].list->kernel->manager != self->kernel->manager || demands[i].list->variables != self->variables) {
+            PyErr_SetString(PyExc_ValueError, "a list of events of another manager, or of another time");
+            goto done;
+        }
+        if ((demands[i].sources = node_of(self->kernel, sources)) == NULL) goto done;
+        if ((demands[i].loops = node_of(self->kernel, loops)) == NULL) goto done;
+    }
+    if (demands != NULL) result = called(self, HULL, states, demands, count);
+done:
+    PyMem_Free(demands);
+    Py_DECREF(kept);
+    return result;
 }
 
 static void events_dealloc(Events *self) {
@@ -561,8 +662,9 @@ static PyMethodDef events_methods[] = {
     {"closure", (PyCFunction)events_closure, METH_O, "The least superset that is closed under the events."},
     {"image", (PyCFunction)events_image, METH_O, "The successors under all events."},
     {"preimage", (PyCFunction)events_preimage, METH_O, "The predecessors under all events."},
-    {"trap", (PyCFunction)events_trap, METH_VARARGS,
-     "trap(states, loops): the greatest Z in states with Z = Z & (image(Z) | loops)."},
+    {"hull", (PyCFunction)events_hull, METH_VARARGS,
+     "hull(states, demands): the states of the set that a fair cycle in it leads to; a demand is a list of events, the\n"
+     "states from which they meet it, and states that meet it by resting."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -579,8 +681,6 @@ static PyType_Spec events_spec = {
     .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .slots = events_slots,
 };
-
-static PyTypeObject *events_type = NULL;
 
 /* --- lists of events ------------------------------------------------------------------------------------------------ */
 

@@ -78,8 +78,8 @@ _REORDER_FIRST = 100_000  # nodes
 class Encoding:
     """The BDDs of a model. `relations` are the steps, `errors` the sets in which an event errs.
 
-    Without `domains`, every value that the static analysis allows has a code, and nothing escapes. `order` is the name of
-    a way to order the variables (`symbolic.order`), or lists their names.
+    Without `domains`, every value that the static analysis allows has a code, and nothing escapes. `order` is the name
+    of a way to order the variables (`symbolic.order`), or lists their names.
     """
 
     def __init__(

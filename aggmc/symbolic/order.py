@@ -7,9 +7,9 @@
                `declared`. (On real models FORCE's order, which keeps what is declared together closer together, is the
                better one if the prediction says the same of both; orders from shuffled starts were mostly worse.)
 
-Cost (after Siminiceanu and Ciardo, "New metrics for static variable ordering in decision diagrams", TACAS 2006): for each
-set of variables that an event touches, the bits between its first and its last variable (its span), times the bits from
-its first variable down to the end (saturation fires an event at its first variable, and works on all that is below).
+Cost (after Siminiceanu and Ciardo, "New metrics for static variable ordering in decision diagrams", TACAS 2006): for
+each set of variables that an event touches, the bits between its first and its last variable (its span), times the bits
+from its first variable down to the end (saturation fires an event at its first variable, and works on all below).
 """
 
 from __future__ import annotations
