@@ -170,7 +170,8 @@ class DveInterpreter:
         body = [*coder.step(action), f"steps.append(({number}, tuple(n)))"]
         lines = [f"if {' and '.join(tests)}:", *(" " + line for line in body)] if tests else body
         if len(coder.sites) > sites:
-            lines = ["try:", *(" " + line for line in lines), "except Fault as caught:", " faults.append(caught.with_traceback(None))"]
+            caught = ["except Fault as caught:", " faults.append(caught.with_traceback(None))"]
+            lines = ["try:", *(" " + line for line in lines), *caught]
         return [" " * indent + line for line in lines]
 
 
