@@ -72,6 +72,7 @@ class Options:
     fixpoint: str = "saturation"
     reordering: bool = False
     trace: bool = True
+    order: str | tuple[str, ...] = "auto"  # of the variables: a way to find one, or their names
     max_memory: int | None = None  # bytes that the decision diagrams may take
 
     def __post_init__(self) -> None:
@@ -215,6 +216,7 @@ class Checker:
             domains=self._guess.domains(),
             max_memory=self.options.max_memory,
             reordering=self.options.reordering,
+            order=self.options.order,
         )
 
     def _settled(self, work: Callable[[], Result]) -> Result:

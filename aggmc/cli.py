@@ -317,7 +317,7 @@ def check(
     aggmc check phils.dve --deadlock error
     """
     limits = _limits(timeout, memory)
-    options = Options(deadlock, fixpoint, reordering, not no_trace, limits.memory)
+    options = Options(deadlock, fixpoint, reordering, not no_trace, max_memory=limits.memory)
     product = _known_product(product)
     progress = Progress(sys.stderr)
     loaded = _read_model(model, limits, progress)
