@@ -197,6 +197,12 @@ def _in_formula(error: InputError, parsed: Parsed, atom: Atom) -> InputError:
     return type(error)(error.message, _moved(error.location, parsed, atom))
 
 
+def _with_trace(error: ModelError, trace: Trace | None) -> ModelError:
+    """Raised without a name: an exception and the frame that names it are a cycle, which keeps BDDs alive."""
+    error.trace = trace
+    return error
+
+
 class Checker:
     """Answers questions about one model; the encoding and the reachable states are computed once."""
 
@@ -327,10 +333,8 @@ class Checker:
                     if found != self.encoding.false:
                         self._raise_error(found, lambda state, text=text: self.interpreter.holds(text, state))  # type: ignore[misc]
             except ModelError as error:
-                moved = _in_formula(error, question.parsed, question.parsed.atoms[i])
-                assert isinstance(moved, ModelError)
-                moved.trace = error.trace
-                raise moved from None
+                where = _moved(error.location, question.parsed, question.parsed.atoms[i])
+                raise _with_trace(ModelError(error.message, where), error.trace) from None
 
     # -- LTL -----------------------------------------------------------------------------------------------------
 
@@ -432,9 +436,8 @@ class Checker:
         wrong = self.encoding.truth(a.error)
         failing = reachable & ~self.encoding.truth(a.holds) & ~wrong
         if failing == self.encoding.false and (wrong := wrong & reachable) != self.encoding.false:
-            error = ModelError(f"the assertion `{a.text}` errs in a reachable state", a.location)
-            error.trace = replay(self.model, self.interpreter, finite_run(self.kripke, reachable, wrong))
-            raise error
+            trace = replay(self.model, self.interpreter, finite_run(self.kripke, reachable, wrong))
+            raise _with_trace(ModelError(f"the assertion `{a.text}` errs in a reachable state", a.location), trace)
         return self._state_verdict("assert", a.name, a.text, failing, started)
 
     def deadlocks(self) -> Verdict:

@@ -57,6 +57,11 @@ class Layout:
         low = self.offset - (1 << self.width >> 1 if self.signed else 0)
         return low, low + (1 << self.width) - 1
 
+    def covers(self, low: int, high: int) -> bool:
+        """Whether all these values have codes."""
+        first, last = self.interval
+        return first <= low and high <= last and (self.listed is None or len(self.listed) == last - first + 1)
+
     def code(self, value: int) -> int | None:
         """The bits that stand for a value; None if it has no code."""
         if self.listed is not None:
@@ -95,8 +100,13 @@ class Encoding:
         self.model = model
         self.reordering = reordering
         static = infer(model) if ranges is None else ranges
+        self.static = static
         self.domains = static_domains(static.variables) if domains is None else domains
         self.layouts = [Layout.of(domain) for domain in self.domains]
+        #: variables that may have values without a code
+        self.narrowed = frozenset(
+            v for v, (low, high) in enumerate(static.variables) if not self.layouts[v].covers(low, high)
+        )
         self.ranges = static.within([layout.interval for layout in self.layouts])
         self.parts = parts_of(model, self.ranges)
         self.bdd: Any = cudd().BDD()

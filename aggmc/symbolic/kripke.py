@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 
 from aggmc.boolean import TRUE, Bool
 from aggmc.model.core import State
-from aggmc.model.expr import Expr
+from aggmc.model.expr import Expr, variables_of
+from aggmc.model.ranges import Interval, refine
 from aggmc.symbolic.bitvector import Bdd
 from aggmc.symbolic.encode import Encoding, clusters
 from aggmc.symbolic.relation import Relation
@@ -64,6 +65,7 @@ class SymbolicKripke:
         self.initial: Bdd = encoding.initial
         self.stutter = deadlock == "stutter"
         self.fixpoint = fixpoint
+        self._expressions = tuple(propositions)
         self.propositions: list[Bdd] = [encoding.truth(p) for p in propositions]
         self._relations = encoding.relations
         self._operators: dict[object, Steps] = {}
@@ -103,8 +105,34 @@ class SymbolicKripke:
                 return result
 
     def letters(self) -> list[int]:
-        """The valuations that some encoded state has, reachable or not, in order."""
-        return [mask for mask, _ in self.split(self.true)]
+        """The valuations that some state may have, reachable or not, in order.
+
+        Not only the encoded ones, where a step may leave the codes: what an automaton leaves out is never explored,
+        so that nobody would notice. A proposition of a variable with more values than codes may be true and false
+        wherever the static analysis does not exclude it.
+        """
+        encoded = {mask for mask, _ in self.split(self.true)}
+        if not self.encoding.escapes:
+            return sorted(encoded)
+        settled = sum(
+            1 << i for i, p in enumerate(self._expressions) if variables_of(p).isdisjoint(self.encoding.narrowed)
+        )
+        patterns = {mask & settled for mask in encoded}
+        return [mask for mask in sorted(self._conceivable()) if mask in encoded or mask & settled in patterns]
+
+    def _conceivable(self) -> list[int]:
+        """The valuations that the static analysis does not exclude."""
+        anywhere = self.encoding.static.variables.__getitem__
+        found: list[tuple[int, dict[int, Interval]]] = [(0, {})]
+        for i, p in enumerate(self._expressions):
+            longer = []
+            for mask, bounds in found:
+                for bit in (0, 1):
+                    narrower = dict(bounds)
+                    if refine(narrower, p, anywhere, wanted=bool(bit)):
+                        longer.append((mask | (bit << i), narrower))
+            found = longer
+        return [mask for mask, _ in found]
 
     def split(self, states: Bdd) -> list[tuple[int, Bdd]]:
         """A set, cut by valuation."""
