@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 import aggmc
 from aggmc.model.dve import load
 
+ROOT = Path(__file__).parents[1]
 _MODEL = """
 byte x;
 process P {
@@ -42,3 +45,18 @@ def test_nothing_is_left_when_a_check_has_ended(
         ask(model)
     gc.collect()
     assert complaints == []
+
+
+def test_the_first_check_leaves_nothing() -> None:
+    """In a new process, as what is imported by the first check could keep its frames."""
+    code = (
+        "import gc, weakref, aggmc\n"
+        "from aggmc.checker import Checker\n"
+        "checker = Checker(aggmc.load_model('models/mutex.dve'))\n"
+        "assert checker.reachable is not None\n"
+        "encoding = weakref.ref(checker.encoding)\n"
+        "del checker\n"
+        "gc.collect()\n"
+        "assert encoding() is None\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, timeout=60)

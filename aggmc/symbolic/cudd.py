@@ -26,4 +26,7 @@ def cudd() -> Any:
     finally:
         if hidden:
             del sys.modules["networkx"]
+    refused = getattr(sys.modules.get("dd._utils"), "_nx_error", None)
+    if refused is not None:  # dd keeps it, and with it our callers' frames and all that is in them
+        refused.__traceback__ = None
     return module
