@@ -1,7 +1,8 @@
 """What the benchmark programs share: tables as CSV files, and measured work in processes of its own.
 
-Each measurement runs in a fresh child, so that its peak memory is its own and a limit ends just it. Results are
-written as they come; a second run on the same file does only what is missing.
+Each measurement runs in a fresh child, so that its peak memory is its own and a limit ends just it. Seconds are those of
+the processor, as in the tables of other tools: they hardly depend on what else the machine does. Results are written as
+they come; a second run on the same file does only what is missing.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from aggmc.errors import AggmcError, InternalError, LimitReached
 from aggmc.limits import Limits, run_tasks
 
 Row = dict[str, str]
+_PATIENCE = 4  # on a busy machine, so many seconds go by for one of the processor
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,27 +36,34 @@ class Measured:
 
 
 def measure(work: Callable[[], Mapping[str, Any]], limits: Limits) -> Measured:
-    """Run in a child; `seconds` are from before the fork where the work failed, else its own, after imports."""
+    """Run in a child, under these limits (of processor time); `seconds` are its own, after imports."""
     import_module("dd.cudd")
     import_module("spot")
+    seconds = limits.seconds
 
     def timed(_: int) -> tuple[Mapping[str, Any], float, float]:
-        started = time.perf_counter()
+        started = time.process_time()
+        if seconds is not None:
+            most = math.ceil(started + seconds)
+            resource.setrlimit(resource.RLIMIT_CPU, (most, most + 5))
         values = work()
-        seconds = time.perf_counter() - started
-        return values, seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        spent = time.process_time() - started
+        return values, spent, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
-    started = time.perf_counter()
-    for answer in run_tasks(lambda _: timed, 1, limits):
+    patient = Limits(None if seconds is None else _PATIENCE * seconds, limits.memory)
+    for answer in run_tasks(lambda _: timed, 1, patient):
         if isinstance(answer, tuple):
+            if seconds is not None and answer[1] > seconds:
+                return Measured({}, "timeout", answer[1], answer[2])
             return Measured(answer[0], "", answer[1], answer[2])
-        return Measured({}, _failure(answer), time.perf_counter() - started, 0.0)
+        failure = _failure(answer)
+        return Measured({}, failure, seconds or 0.0 if failure == "timeout" else 0.0, 0.0)
     raise InternalError("a measurement gave no answer")
 
 
 def _failure(error: AggmcError | InternalError) -> str:
     if isinstance(error, LimitReached):
-        return "timeout" if "time limit" in error.message else "memory"
+        return "timeout" if "time limit" in error.message or "SIGXCPU" in error.message else "memory"
     return f"error: {error}".split("\n")[0]
 
 

@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from aggmc.errors import AggmcError
 from aggmc.model.core import Model, State
 from aggmc.model.expr import Expr
 from aggmc.model.ranges import Interval, Ranges, infer
 from aggmc.symbolic.bitvector import Arithmetic, Bdd, Vector
+from aggmc.symbolic.cudd import cudd
 from aggmc.symbolic.domains import Domain, Escaped, static_domains
 from aggmc.symbolic.engine import kernel_for
 from aggmc.symbolic.order import bit_order, variable_order
@@ -90,10 +90,6 @@ class Encoding:
         max_memory: int | None = None,
         reordering: bool = False,
     ) -> None:
-        try:
-            from dd import cudd
-        except ImportError as error:
-            raise AggmcError(f"dd was installed without CUDD, which aggmc needs ({error})") from None
         self.model = model
         self.reordering = reordering
         static = infer(model) if ranges is None else ranges
@@ -101,7 +97,7 @@ class Encoding:
         self.layouts = [Layout.of(domain) for domain in self.domains]
         self.ranges = static.within([layout.interval for layout in self.layouts])
         self.parts = parts_of(model, self.ranges)
-        self.bdd: Any = cudd.BDD()
+        self.bdd: Any = cudd().BDD()
         self.bdd.configure(reordering=False)
         if max_memory is not None:
             self.bdd.configure(max_memory=max_memory)

@@ -15,6 +15,7 @@ from typing import Any
 
 from aggmc.errors import AggmcError
 from aggmc.symbolic.bitvector import Bdd
+from aggmc.symbolic.cudd import cudd
 from aggmc.symbolic.relation import Relation
 
 ENGINES = ("native", "python")
@@ -49,14 +50,11 @@ def chosen() -> Choice:
 @cache
 def _trouble() -> str | None:
     """Why the native engine cannot run; None if it can."""
-    try:
-        import dd
-        from dd import cudd
-    except ImportError as error:
-        return f"dd has no CUDD ({error})"
-    if dd.__version__ != _DD_VERSION:
-        return f"dd is version {dd.__version__}; the native engine was made for {_DD_VERSION}"
-    bdd = cudd.BDD()
+    library = cudd()
+    version = import_module("dd").__version__
+    if version != _DD_VERSION:
+        return f"dd is version {version}; the native engine was made for {_DD_VERSION}"
+    bdd = library.BDD()
     bdd.configure(reordering=False)
     bdd.declare("x0", "y0")
     try:
@@ -70,8 +68,7 @@ def _trouble() -> str | None:
 
 def _kernel(bdd: Any) -> Any:
     module = import_module("aggmc.symbolic._kernel")
-    library = import_module("dd.cudd").__file__
-    return module.Kernel(library, bdd, bdd.true, bdd.var("x0"))
+    return module.Kernel(cudd().__file__, bdd, bdd.true, bdd.var("x0"))
 
 
 class NativeKernel:

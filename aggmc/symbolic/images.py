@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dd.cudd import and_exists
-
 from aggmc.symbolic.bitvector import Bdd
+from aggmc.symbolic.cudd import cudd
 from aggmc.symbolic.relation import Relation
 
 if TYPE_CHECKING:
@@ -18,6 +17,7 @@ class Images:
 
     def __init__(self, encoding: Encoding) -> None:
         self._encoding = encoding
+        self._and_exists = cudd().and_exists
         self._bits: dict[tuple[int, ...], tuple[Bdd, tuple[str, ...], tuple[str, ...]]] = {}
 
     def image(self, states: Bdd, relation: Relation) -> Bdd:
@@ -25,14 +25,14 @@ class Images:
         if not relation.writes:
             return states & relation.bdd
         identity, current, following = self._renaming(relation.writes)
-        return and_exists(and_exists(states, relation.bdd, current), identity, following)
+        return self._and_exists(self._and_exists(states, relation.bdd, current), identity, following)
 
     def preimage(self, states: Bdd, relation: Relation) -> Bdd:
         """The predecessors of a set."""
         if not relation.writes:
             return states & relation.bdd
         identity, current, following = self._renaming(relation.writes)
-        return and_exists(and_exists(states, identity, current), relation.bdd, following)
+        return self._and_exists(self._and_exists(states, identity, current), relation.bdd, following)
 
     def _renaming(self, writes: tuple[int, ...]) -> tuple[Bdd, tuple[str, ...], tuple[str, ...]]:
         """x_k ↔ y_k for these bits, and the names of both."""
