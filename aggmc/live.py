@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Sequence
 from io import StringIO
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -69,7 +69,10 @@ class LiveTable:
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
         for column, heading in enumerate(self._headings):
             numbers = all(row[column][:1].isdigit() or not row[column] for row in rows)
-            table.add_column(heading, justify="right" if numbers else "left", no_wrap=True, overflow="ellipsis")
+            last = column == len(self._headings) - 1  # it gives way where there is no room
+            needed = 0 if last else max(map(len, [heading, *(row[column] for row in rows)]))
+            justify: Literal["right", "left"] = "right" if numbers and not last else "left"
+            table.add_column(heading, justify=justify, min_width=needed, no_wrap=True, overflow="ellipsis")
         console = _console(self._stream)
         room = max(1, console.size.height - 4)  # a table higher than the screen could not be erased
         for row in rows[:room]:

@@ -58,7 +58,8 @@ class Entrant:
     state: State
     verdict: str | None = None  # `holds`, `violated`, or `error`: an error of the model
     reason: str | None = None  # why it did not answer
-    seconds: float = 0.0
+    seconds: float = 0.0  # for how long it worked
+    ended: float | None = None  # when, in seconds since the race began
     aggregates: int | None = None
     bdd_nodes: int | None = None
     memory: int = 0  # the most that its process was seen to hold, in bytes
@@ -72,6 +73,7 @@ class Entrant:
             "verdict": self.verdict,
             "reason": self.reason,
             "seconds": round(self.seconds, 4),
+            "ended": None if self.ended is None else round(self.ended, 4),
             "aggregates": self.aggregates,
             "bdd_nodes": self.bdd_nodes,
             "memory": self.memory,
@@ -140,13 +142,13 @@ def compete(
 ) -> tuple[RaceVerdict, Failure | None]:
     """The verdict and, if it is unknown because of an error, the error; a limit is given as LimitReached."""
     chosen()  # once, for all workers
-    started = time.perf_counter()
+    started = time.monotonic()  # the clock of the lanes
     products = field.products
     tasks = [_task(model, question, product, options) for product in products]
 
     def look(lanes: Sequence[Lane[_Answered]]) -> None:
         assert watch is not None
-        watch([_entrant(products[lane.number], lane) for lane in lanes])
+        watch([_entrant(products[lane.number], lane, started) for lane in lanes])
 
     finished: list[Lane[_Answered]] = []
     with Pool(tasks, limits, field.jobs or len(products), look if watch is not None else None) as pool:
@@ -154,8 +156,8 @@ def compete(
             finished.append(lane)
             if not field.cross_check and _said_by(lane) is not None:
                 break
-    entrants = tuple(_entrant(products[lane.number], lane) for lane in pool.lanes)
-    return _conclude(question, field, options, entrants, finished, time.perf_counter() - started)
+    entrants = tuple(_entrant(products[lane.number], lane, started) for lane in pool.lanes)
+    return _conclude(question, field, options, entrants, finished, time.monotonic() - started)
 
 
 def _said_by(lane: Lane[_Answered]) -> str | None:
@@ -166,13 +168,14 @@ def _said_by(lane: Lane[_Answered]) -> str | None:
     return "error" if isinstance(result, ModelError) else None
 
 
-def _entrant(product: str, lane: Lane[_Answered]) -> Entrant:
+def _entrant(product: str, lane: Lane[_Answered], started: float) -> Entrant:
     said = lane.said
     found = Entrant(
         product,
         _state(lane),
         _said_by(lane),
         seconds=lane.seconds,
+        ended=lane.ended - started if lane.state in ("done", "stopped") else None,
         memory=lane.peak,
         aggregates=said.aggregates if isinstance(said, _Said) else None,
         bdd_nodes=said.bdd_nodes if isinstance(said, _Said) else None,
@@ -253,18 +256,19 @@ def _fault(
         if entrant.verdict is not None:
             said.setdefault(entrant.verdict, []).append(entrant.product)
     if len(said) > 1:
-        words = {"holds": "`holds`", "violated": "`violated`", "error": "an error of the model"}
-        told = "; ".join(f"{words[word]} {_says(names)}" for word, names in said.items())
-        replayed = " (whose counterexample was replayed)" if "violated" in said else ""
-        return InternalError(f"the products disagree{replayed}: {told}")
+        return InternalError(f"the products disagree: {'; '.join(_says(*told) for told in said.items())}")
     for product, failure in failures:
         if isinstance(failure, InternalError):
             return failure if len(entrants) == 1 else _blamed(product, failure)
     return None
 
 
-def _says(names: Sequence[str]) -> str:
-    return f"{'says' if len(names) == 1 else 'say'} {' and '.join(names)}"
+def _says(word: str, names: Sequence[str]) -> str:
+    who = " and ".join(names)
+    if word == "error":
+        return f"{who} met an error of the model"
+    told = f"{who} {'says' if len(names) == 1 else 'say'} `{word}`"
+    return f"{told}, with a counterexample that was replayed" if word == "violated" else told
 
 
 def _blamed(product: str, failure: InternalError) -> InternalError:
