@@ -422,7 +422,7 @@ TYPES: dict[type, str] = {
 #: where the objects of a kind have objects of another one
 PARTS = {
     "check": {"results": "result", "error": "error"},
-    "result": {"stats": "stats", "trace": "trace"},
+    "result": {"stats": "stats", "trace": "trace", "race": "entrant"},
     "trace": {"prefix": "step", "cycle": "step"},
     "step": {"event": "event", "partner": "partner"},
     "failure": {"error": "error"},
@@ -441,6 +441,7 @@ WRITING = [
     ("check", "check models/philosophers.dve --deadlock error"),
     ("check", "check models/mutex.dve --ltl 'X P_0.CS' --product sog"),
     ("check", "check models/mutex.dve --ltl 'G F P_0.CS' --product tgba"),
+    ("check", "check models/mutex.dve --ltl 'X P_0.CS' --race sog,slap,tgba --jobs 1"),
     ("check", "check erring.dve --ltl 'G P.q'"),
     ("check", "check structure.hoa --ltl 'G F a'"),
     ("failure", "check models/mutex.dve --ltl 'G'"),
