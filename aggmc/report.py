@@ -58,14 +58,15 @@ def _internal(error: Exception) -> str:
 
 def check_dict(model: str, answers: Sequence[Answer]) -> dict[str, Any]:
     """The results of a check, each with its error if there was one; the gravest is told for all."""
-    result: dict[str, Any] = {"model": model, "results": [_answer_dict(a) for a in answers]}
+    result: dict[str, Any] = {"model": model, "results": [answer_dict(a) for a in answers]}
     failures = [a.failure for a in answers if a.failure is not None]
     if failures:
         result["error"] = error_dict(_gravest(failures))
     return result
 
 
-def _answer_dict(answer: Answer) -> dict[str, Any]:
+def answer_dict(answer: Answer) -> dict[str, Any]:
+    """A result, with its error if there was one."""
     failed = {} if answer.failure is None else {"error": error_dict(answer.failure)}
     return {**answer.verdict.to_dict(), **failed}
 
@@ -107,6 +108,11 @@ def race_line(verdict: RaceVerdict) -> str:
     told += [f"{e.product} answered {(e.ended or 0.0) - won:.3f} s later" for e in others]
     told += [f"{e.product} {_fate(e)}" for e in rest if e.state != "answered"]
     return "; ".join(told)
+
+
+def race_doing(entrants: Sequence[Entrant]) -> str:
+    """In one line, what those do who are still in the race."""
+    return "; ".join(f"{e.product}: {e.doing or 'starting'}" for e in entrants if e.state == "running")
 
 
 def _fate(entrant: Entrant) -> str:
