@@ -24,6 +24,8 @@ class Journal:
     def __init__(self, path: str | os.PathLike[str], *, fresh: bool = False) -> None:
         self.path = str(path)
         self.records: dict[str, Record] = {}
+        if os.path.exists(path) and not os.path.isfile(path):  # reading a device might never end
+            raise InputError("the journal is no regular file", Location(self.path))
         try:
             self._file = open(path, "a+b")  # noqa: SIM115 closed by `close`
         except OSError as error:
