@@ -8,7 +8,7 @@ from functools import cache
 
 from aggmc.batch.journal import Journal
 from aggmc.batch.suite import Check
-from aggmc.batch.work import Record, conclusive, failed, key_of, record_of, work
+from aggmc.batch.work import Record, conclusive, failed, key_of, record_of, warm, work
 from aggmc.limits import Limits, Report
 from aggmc.model.load import read_text
 from aggmc.pool import Lane, Pool
@@ -64,6 +64,7 @@ def local(jobs: int, watch: Callable[[Sequence[Keyed], Sequence[Lane[Record]]], 
             watch(todo, lanes)
 
         tasks = [task(check) for _, check in todo]
+        warm(check.model for _, check in todo)
         # the limits are kept by the task itself, which works in processes of its own
         with Pool(tasks, Limits(), jobs, look if watch is not None else None) as pool:
             for lane in pool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+from collections.abc import Iterable
 from contextlib import closing
 from typing import Any
 
@@ -12,14 +14,18 @@ from aggmc.batch.suite import Check
 from aggmc.checker import Options, Verdict
 from aggmc.errors import AggmcError, InputError, LimitReached, ModelError
 from aggmc.limits import Failure, Report, attempt, watched
+from aggmc.ltl.formula import parse
+from aggmc.ltl.translate import prepare
 from aggmc.model.core import Model
 from aggmc.model.load import load_model, model_of
 from aggmc.properties import Written
 from aggmc.racing import Field, Watch, reason_of
 from aggmc.report import answer_dict, race_doing
 from aggmc.run import Answer, answers, queries, questions, raced
+from aggmc.symbolic.engine import chosen
 
 Record = dict[str, Any]  # of the journal: all that is JSON
+_WARMING_BYTES = 20_000  # of a model whose parsing makes the parser ready
 
 
 def key_of(check: Check, text: str) -> str:
@@ -35,6 +41,23 @@ def work(check: Check, text: str | None = None, report: Report | None = None) ->
     """The result of a check. Under its limits, in processes of its own; every error becomes a result."""
     answer = attempt(lambda: _answer(check, text, report))
     return record_of(check, answer if isinstance(answer, Answer) else failed(check, answer))
+
+
+def warm(models: Iterable[str]) -> None:
+    """Load what every check needs, before processes are forked for them: engines, and the parsers of the languages."""
+    attempt(lambda: prepare(parse("G true")))
+    attempt(chosen)
+    smallest: dict[str, tuple[int, str]] = {}
+    for model in models:
+        try:
+            size = os.stat(model).st_size
+        except OSError:
+            continue  # the check itself will say it
+        ending = os.path.splitext(model)[1]
+        smallest[ending] = min(smallest.get(ending, (size, model)), (size, model))
+    for size, model in smallest.values():
+        if size <= _WARMING_BYTES:
+            attempt(lambda model=model: load_model(model))  # type: ignore[misc]
 
 
 def _answer(check: Check, text: str | None, report: Report | None) -> Answer:
