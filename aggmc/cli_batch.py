@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -96,7 +97,11 @@ def _follow(
 
 def _backend(request: Request, table: LiveTable, caption: Callable[[], str]) -> Backend:
     if request.cluster is not None:
-        raise InputError("a cluster is not there yet")
+        if request.jobs is not None:
+            raise InputError("--jobs is for this machine: a cluster has as many as its workers have threads")
+        from aggmc.batch.cluster import cluster
+
+        return cluster(request.cluster, _count_workers(table, caption) if table.active else None)
     return local(request.jobs or len(os.sched_getaffinity(0)), _watch(table, caption) if table.active else None)
 
 
@@ -106,6 +111,17 @@ def _watch(table: LiveTable, caption: Callable[[], str]) -> Callable[[Sequence[K
             running = [lane for lane in lanes if lane.state == "running"]
             rows = [(_short(todo[lane.number][1]), f"{lane.seconds:.1f} s", str(lane.said or "")) for lane in running]
             table.show(rows, caption())
+
+    return watch
+
+
+def _count_workers(table: LiveTable, caption: Callable[[], str]) -> Callable[[int], None]:
+    started = time.monotonic()
+
+    def watch(workers: int) -> None:
+        if table.due:
+            row = ("on the cluster", f"{time.monotonic() - started:.1f} s", f"workers: {workers}")
+            table.show([row], caption())
 
     return watch
 

@@ -40,7 +40,7 @@ Failure = AggmcError | InternalError
 
 POLL_SECONDS = 0.1
 TICK_SECONDS = 0.2  # a child reports its progress no more often
-_PR_SET_PDEATHSIG = 1
+PR_SET_PDEATHSIG = 1
 _OOM_SCORE = 500  # of 1000: the more, the sooner the system ends a process for lack of memory
 _SIGNALS = {signal.SIGINT, signal.SIGTERM}  # which a program may turn into exceptions
 _MIB = 1 << 20
@@ -190,7 +190,7 @@ def _be_child(job: Callable[[Send], None], connection: Connection, parent: int, 
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() == parent:  # else it died before the line above
             _offer_to_the_system()
             job(connection.send)
