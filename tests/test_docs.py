@@ -304,9 +304,9 @@ def test_suites(block: Block, tmp_path: Path) -> None:
         (tmp_path / path.name).symlink_to(path)
     (tmp_path / f"shown.{block.language}").write_text(block.text)
     checks = read_suite(tmp_path / f"shown.{block.language}")
-    for check in checks:
-        if check.formula is not None:
-            ask(load_model(check.model), check.formula)
+    for one in checks:
+        if one.formula is not None:
+            ask(load_model(one.model), one.formula)
     assert len(checks) > 1
 
 

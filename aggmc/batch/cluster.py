@@ -91,7 +91,7 @@ def _follow(client: Any, todo: Sequence[Keyed], watch: Callable[[int], None] | N
         return future
 
     pending: dict[str, tuple[int, int]] = {}
-    coming = _distributed().as_completed([submit(number, 0) for number in range(len(todo))])
+    coming = _distributed().as_completed([submit(number, 0) for number in range(len(todo))], loop=client.loop)
     while pending:
         if watch is not None:
             watch(len(client.scheduler_info(n_workers=-1)["workers"]))
