@@ -115,11 +115,17 @@ def _watch(table: LiveTable, caption: Callable[[], str]) -> Callable[[Sequence[K
     return watch
 
 
-def _count_workers(table: LiveTable, caption: Callable[[], str]) -> Callable[[int], None]:
+def _count_workers(
+    table: LiveTable, caption: Callable[[], str]
+) -> Callable[[Callable[[], Mapping[str, int]]], None]:
     started = time.monotonic()
 
-    def watch(workers: int) -> None:
+    def watch(threads: Callable[[], Mapping[str, int]]) -> None:
         if table.due:
+            try:
+                workers = str(len(threads()))
+            except OSError:  # the scheduler does not answer
+                workers = "?"
             row = ("on the cluster", f"{time.monotonic() - started:.1f} s", f"workers: {workers}")
             table.show([row], caption())
 

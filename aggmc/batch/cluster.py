@@ -10,7 +10,7 @@ import logging
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from importlib import import_module
 from typing import Any
@@ -30,17 +30,25 @@ MOST_LOSSES = 5  # so often a check is begun again whose workers Dask has given 
 _LOST = "the connection to the cluster was lost: start again to go on"
 
 
-def cluster(address: str, watch: Callable[[int], None] | None = None) -> Backend:
-    """By the workers of a cluster; `watch` is told several times a second how many there are."""
+Watch = Callable[[Callable[[], Mapping[str, int]]], None]  # with what tells of each worker how many threads it has
+
+
+def cluster(address: str, watch: Watch | None = None) -> Backend:
+    """By the workers of a cluster; `watch` is called several times a second."""
 
     def backend(todo: Sequence[Keyed]) -> Iterator[tuple[str, Record]]:
         if not todo:
             return
-        client = _connect(address)
+        logged = logging.root.manager.disable
+        logging.disable(logging.CRITICAL)  # Dask's own messages: what matters is said by exceptions
         try:
-            yield from _follow(client, todo, watch)
+            client = _connect(address)
+            try:
+                yield from _follow(client, todo, watch)
+            finally:
+                client.close(timeout=5)  # the scheduler forgets its tasks, and `remote_work` sees that
         finally:
-            client.close(timeout=5)  # the scheduler forgets its tasks, and `remote_work` sees that
+            logging.disable(logged)
 
     return backend
 
@@ -58,7 +66,6 @@ def _connect(address: str) -> Any:
         distributed = _distributed()
     except ImportError as error:
         raise InputError(f"--cluster needs the package distributed: install aggmc[cluster] ({error})") from None
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is said by exceptions
     try:
         client = distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
@@ -79,7 +86,7 @@ def _connect(address: str) -> Any:
     return client
 
 
-def _follow(client: Any, todo: Sequence[Keyed], watch: Callable[[int], None] | None) -> Iterator[tuple[str, Record]]:
+def _follow(client: Any, todo: Sequence[Keyed], watch: Watch | None) -> Iterator[tuple[str, Record]]:
     run = uuid.uuid4().hex
 
     def submit(number: int, attempt: int) -> Any:
@@ -93,10 +100,10 @@ def _follow(client: Any, todo: Sequence[Keyed], watch: Callable[[int], None] | N
     pending: dict[str, tuple[int, int]] = {}
     coming = _distributed().as_completed([submit(number, 0) for number in range(len(todo))], loop=client.loop)
     while pending:
-        if watch is not None:
-            watch(len(client.scheduler_info(n_workers=-1)["workers"]))
         if client.status not in ("running", "connecting"):
             raise LimitReached(_LOST)
+        if watch is not None:
+            watch(client.nthreads)
         if not coming.has_ready():
             time.sleep(POLL_SECONDS)
             continue
