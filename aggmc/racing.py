@@ -60,6 +60,7 @@ class Entrant:
     reason: str | None = None  # why it did not answer
     seconds: float = 0.0  # for how long it worked
     ended: float | None = None  # when, in seconds since the race began
+    processor: float | None = None  # seconds of processor time, of one that answered
     aggregates: int | None = None
     bdd_nodes: int | None = None
     memory: int = 0  # the most that its process was seen to hold, in bytes
@@ -74,6 +75,7 @@ class Entrant:
             "reason": self.reason,
             "seconds": round(self.seconds, 4),
             "ended": None if self.ended is None else round(self.ended, 4),
+            "processor": None if self.processor is None else round(self.processor, 4),
             "aggregates": self.aggregates,
             "bdd_nodes": self.bdd_nodes,
             "memory": self.memory,
@@ -114,6 +116,7 @@ class _Said:
 class _Answered:
     verdict: Verdict
     peak: int
+    processor: float
 
 
 def _task(model: Model, question: Question, product: str, options: Options) -> Task[_Answered]:
@@ -124,7 +127,7 @@ def _task(model: Model, question: Question, product: str, options: Options) -> T
 
         checker = Checker(model, options, tick if report is not None else None)
         verdict = checker.ltl(question, product)
-        return _Answered(verdict, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+        return _Answered(verdict, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, time.process_time())
 
     return task
 
@@ -185,7 +188,8 @@ def _entrant(product: str, lane: Lane[_Answered], started: float) -> Entrant:
     if isinstance(result, _Answered):
         stats = result.verdict.stats
         peak = max(result.peak, lane.peak)
-        return replace(found, aggregates=stats.aggregates, bdd_nodes=stats.bdd_nodes, memory=peak)
+        found = replace(found, processor=result.processor, memory=peak)
+        return replace(found, aggregates=stats.aggregates, bdd_nodes=stats.bdd_nodes)
     return found if result is None else replace(found, reason=reason_of(result))
 
 

@@ -19,7 +19,9 @@ from aggmc.checker import METHODS
 
 Patch = pytest.MonkeyPatch
 NEVER = ("--ltl", 'G "v0 < 256"', "--race", "tgba,tgta")  # of ENDLESS
-ENTRANT = ["product", "state", "verdict", "reason", "seconds", "ended", "aggregates", "bdd_nodes", "memory"]
+ENTRANT = [
+    "product", "state", "verdict", "reason", "seconds", "ended", "processor", "aggregates", "bdd_nodes", "memory",
+]  # fmt: skip
 
 
 # --- options ----------------------------------------------------------------------------------------------------------
