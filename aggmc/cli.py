@@ -294,9 +294,7 @@ def check(
     properties: Annotated[
         str | None, typer.Option(metavar="FILE", help="LTL properties, one a line, as `name: formula` or `formula`.")
     ] = None,
-    product: Annotated[
-        str, typer.Option(metavar="|".join((*PRODUCTS, "race")), help="The method: see below.")
-    ] = "auto",
+    product: Annotated[str, typer.Option(metavar="NAME", help="The method: see below.")] = "auto",
     race: Annotated[
         str | None,
         typer.Option(metavar="P,P,…", help="Try these products at once; the first verdict wins."),
@@ -317,6 +315,10 @@ def check(
     memory: Memory = None,
     fixpoint: Fixpoint = "saturation",
     reordering: Reordering = False,
+    absorb: Annotated[
+        Literal["all", "covered"],
+        typer.Option(help="Self-loops that aggregates of slap absorb: all, or those with marks of the entering edge."),
+    ] = "all",
     output: Format = "text",
     no_trace: Annotated[bool, typer.Option("--no-trace", help="Show no counterexamples.")] = False,
     stats: Annotated[bool, typer.Option("--stats", help="Say more about how a verdict was reached.")] = False,
@@ -334,7 +336,7 @@ def check(
     aggmc check phils.dve --deadlock error
     """
     limits = _limits(timeout, memory)
-    options = Options(deadlock, fixpoint, reordering, not no_trace, limits.memory)
+    options = Options(deadlock, fixpoint, reordering, not no_trace, max_memory=limits.memory, absorb=absorb)
     product = _known_product(product)
     field = field_of(product, race, jobs, cross_check)
     progress = Progress(sys.stderr)

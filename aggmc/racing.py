@@ -314,6 +314,7 @@ def race(
     memory: int | str | None = None,
     deadlock: str = "stutter",
     fixpoint: str = "saturation",
+    absorb: str = "all",
     reordering: bool = False,
     trace: bool = True,
 ) -> RaceVerdict:
@@ -324,7 +325,7 @@ def race(
     `aggmc.InternalError` is raised if they disagree. Other errors are those of `aggmc.check`.
     """
     limits = Limits(timeout, parse_memory(memory) if isinstance(memory, str) else memory)
-    options = Options(deadlock, fixpoint, reordering, trace, limits.memory)
+    options = Options(deadlock, fixpoint, reordering, trace, max_memory=limits.memory, absorb=absorb)
     field = Field((products,) if isinstance(products, str) else tuple(products), jobs, cross_check)
     verdict, failure = compete(model, ask(model, formula), field, options, limits)
     if failure is not None and not isinstance(failure, LimitReached):

@@ -18,7 +18,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, Literal
 
-from aggmc.checker import DEADLOCKS, FIXPOINTS, PRODUCTS
+from aggmc.checker import ABSORPTIONS, DEADLOCKS, FIXPOINTS, PRODUCTS
 from aggmc.errors import AggmcError, InputError, Location, did_you_mean
 from aggmc.limits import Limits, parse_memory
 from aggmc.model.load import read_text
@@ -45,6 +45,7 @@ class Check:
     cross_check: bool = False
     deadlock: str = "stutter"
     fixpoint: str = "saturation"
+    absorb: str = "all"
     reordering: bool = False
     trace: bool = True
     limits: Limits = field(default_factory=Limits)
@@ -131,6 +132,7 @@ HOW: Mapping[str, Callable[[Any], Any]] = {
     "cross_check": _flag,
     "deadlock": partial(_some_of, DEADLOCKS),
     "fixpoint": partial(_one_of, FIXPOINTS),
+    "absorb": partial(_one_of, ABSORPTIONS),
     "reordering": _flag,
     "timeout": _seconds,
     "memory": _bytes,
@@ -312,6 +314,7 @@ def _checks(entry: Entry, folder: Path, limits: Limits, trace: bool) -> Iterator
                         cross_check=racing and values.get("cross_check", False),
                         deadlock=deadlock or ("error" if question.kind == "deadlock" else "stutter"),
                         fixpoint=values.get("fixpoint", "saturation"),
+                        absorb=values.get("absorb", "all"),
                         reordering=values.get("reordering", False),
                         trace=trace,
                         limits=own,

@@ -32,7 +32,7 @@ def key_of(check: Check, text: str) -> str:
     """What a result depends on, except for limits: a result with the same key is a result of this check."""
     what = [
         __version__, text, check.kind, check.formula, check.product, check.race, check.cross_check, check.deadlock,
-        check.fixpoint, check.reordering, check.trace,
+        check.fixpoint, check.absorb, check.reordering, check.trace,
     ]  # fmt: skip
     return hashlib.sha256(json.dumps(what).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
@@ -63,7 +63,14 @@ def warm(models: Iterable[str]) -> None:
 def _answer(check: Check, text: str | None, report: Report | None) -> Answer:
     with watched("reading the model", check.limits, report):
         model = load_model(check.model) if text is None else model_of(text, check.model)
-    options = Options(check.deadlock, check.fixpoint, check.reordering, check.trace, check.limits.memory)
+    options = Options(
+        check.deadlock,
+        check.fixpoint,
+        check.reordering,
+        check.trace,
+        max_memory=check.limits.memory,
+        absorb=check.absorb,
+    )
     with closing(_answers(check, model, options, report)) as found:
         return _combined(list(found))
 

@@ -135,6 +135,7 @@ def test_key() -> None:
         replace(CHECK, cross_check=True),
         replace(CHECK, deadlock="ignore"),
         replace(CHECK, fixpoint="chaining"),
+        replace(CHECK, absorb="entering"),
         replace(CHECK, reordering=True),
         replace(CHECK, trace=False),
     ]
