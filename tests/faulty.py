@@ -18,43 +18,43 @@ MB = 1 << 20
 RIGHT = dict(METHODS)
 
 
-def stuck(*_: object) -> Any:
+def stuck(*_: object, **__: object) -> Any:
     while True:
         time.sleep(1)
 
 
-def stubborn(*_: object) -> Any:
+def stubborn(*_: object, **__: object) -> Any:
     """Nothing but SIGKILL ends it."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     stuck()
 
 
-def killed(*_: object) -> Any:
+def killed(*_: object, **__: object) -> Any:
     faulthandler.disable()  # pytest's: it would tell
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def hungry(*_: object) -> Any:
+def hungry(*_: object, **__: object) -> Any:
     kept = []
     while True:
         kept.append(b"x" * MB)
         time.sleep(0.0005)
 
 
-def greedy(*_: object) -> Any:
+def greedy(*_: object, **__: object) -> Any:
     raise MemoryError
 
 
-def buggy(*_: object) -> Any:
+def buggy(*_: object, **__: object) -> Any:
     raise KeyError("lost")
 
 
-def gone(*_: object) -> Any:
+def gone(*_: object, **__: object) -> Any:
     os._exit(3)
 
 
-def liar(kripke: Any, automaton: Any) -> Any:
+def liar(kripke: Any, automaton: Any, **_: Any) -> Any:
     """It sees no initial node, and so no violation."""
     product = RIGHT["slap"].build(kripke, automaton)
 
@@ -70,10 +70,10 @@ def liar(kripke: Any, automaton: Any) -> Any:
     return Blind()
 
 
-def late(build: Callable[[Any, Any], Any], seconds: float) -> Callable[[Any, Any], Any]:
-    def wait(kripke: Any, automaton: Any) -> Any:
+def late(build: Callable[..., Any], seconds: float) -> Callable[..., Any]:
+    def wait(kripke: Any, automaton: Any, **settings: Any) -> Any:
         time.sleep(seconds)
-        return build(kripke, automaton)
+        return build(kripke, automaton, **settings)
 
     return wait
 

@@ -203,7 +203,7 @@ def test_error_of_the_model(tmp_path: Path, monkeypatch: Patch) -> None:
 
 
 def test_interrupt(mutex: Any, monkeypatch: Patch) -> None:
-    def interrupts(*_: object) -> None:
+    def interrupts(*_: object, **__: object) -> None:
         os.kill(os.getppid(), signal.SIGINT)
         stuck()
 

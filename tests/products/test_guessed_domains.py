@@ -1,4 +1,4 @@
-"""Products over change-sets, where domains were guessed: a valuation that comes with wider ones must not be overlooked."""
+"""Products over change-sets, with guessed domains: a valuation that comes with wider ones must not be overlooked."""
 
 from __future__ import annotations
 
