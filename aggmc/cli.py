@@ -22,6 +22,8 @@ from typer.core import TyperGroup
 
 from aggmc import __version__
 from aggmc.checker import METHODS, PRODUCTS, Options
+from aggmc.cli_race import NAME as RACE
+from aggmc.cli_race import RaceProgress, faults, field_of
 from aggmc.errors import AggmcError, InputError, InternalError, LimitReached, did_you_mean
 from aggmc.info import gather
 from aggmc.limits import Limits, Tick, parse_memory, watched
@@ -29,6 +31,7 @@ from aggmc.ltl.output import to_dot, to_hoa
 from aggmc.model.core import Model, Warned
 from aggmc.model.load import load_model
 from aggmc.progress import Progress
+from aggmc.racing import DEFAULT, RaceVerdict
 from aggmc.report import (
     answer_text,
     automaton_dict,
@@ -40,7 +43,7 @@ from aggmc.report import (
     summary_text,
     to_json,
 )
-from aggmc.run import Answer, answers, queries, questions, translate, written
+from aggmc.run import Answer, answers, queries, questions, raced, translate, written
 
 HOLDS, VIOLATED, BAD_INPUT, UNKNOWN, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 4, 130
 _GRAVEST_FIRST = (INTERNAL, BAD_INPUT, VIOLATED, UNKNOWN, HOLDS)
@@ -233,10 +236,9 @@ def _limits(timeout: float | None, memory: str | None) -> Limits:
 
 
 def _known_product(name: str) -> str:
-    if name not in PRODUCTS:
-        raise InputError(
-            f"product `{name}` is not known{did_you_mean(name, PRODUCTS)}: it is one of {', '.join(PRODUCTS)}"
-        )
+    known = (*PRODUCTS, RACE)
+    if name not in known:
+        raise InputError(f"product `{name}` is not known{did_you_mean(name, known)}: it is one of {', '.join(known)}")
     return name
 
 
@@ -251,6 +253,7 @@ def _read_model(path: str, limits: Limits, progress: Progress) -> Model:
 def _products() -> str:
     lines = {"auto": "chosen for the property; the result names it"}
     lines |= {name: method.help for name, method in METHODS.items()}
+    lines[RACE] = f"{' and '.join(DEFAULT)} at once; the first verdict wins"
     width = max(map(len, lines))
     return "\b\nProducts:\n" + "\n".join(f"  {name:<{width}}  {text}" for name, text in lines.items())
 
@@ -267,6 +270,7 @@ def aggmc(
 
     \b
     aggmc check mutex.dve --ltl 'G F P_0.CS'     does every run satisfy the property?
+    aggmc batch suite.toml                       and many properties of many models?
     aggmc info mutex.dve                         how many states has the model?
     aggmc automaton 'G(a -> F b)'                what does a property become?
 
@@ -278,7 +282,7 @@ def aggmc(
         _emit(f"aggmc {__version__}")
         raise typer.Exit(HOLDS)
     if context.invoked_subcommand is None:
-        raise InputError("missing command: it is one of check, info, automaton (try `aggmc --help`)")
+        raise InputError("missing command: it is one of check, batch, info, automaton (try `aggmc --help`)")
 
 
 @app.command(epilog=_products())
@@ -291,6 +295,16 @@ def check(
         str | None, typer.Option(metavar="FILE", help="LTL properties, one a line, as `name: formula` or `formula`.")
     ] = None,
     product: Annotated[str, typer.Option(metavar="NAME", help="The method: see below.")] = "auto",
+    race: Annotated[
+        str | None,
+        typer.Option(metavar="P,P,…", help="Try these products at once; the first verdict wins."),
+    ] = None,
+    cross_check: Annotated[
+        bool, typer.Option("--cross-check", help="Wait for all products of the race, and compare their verdicts.")
+    ] = False,
+    jobs: Annotated[
+        int | None, typer.Option(metavar="N", help="In a race: how many products at a time. [default: all]")
+    ] = None,
     deadlock: Annotated[
         Literal["stutter", "ignore", "error"],
         typer.Option(
@@ -318,12 +332,15 @@ def check(
     aggmc check mutex.dve --ltl 'G !(P_0.CS && P_1.CS)' --ltl 'G(P_0.wait -> F P_0.CS)'
     aggmc check mutex.dve --ltl 'G("x > 2" -> F "x == 0")' --product sog-tgta
     aggmc check mutex.dve --properties mutex.properties --timeout 60 --memory 2G --format json
+    aggmc check mutex.dve --ltl 'G F P_0.CS' --race slap,slap-tgta,sog-tgta
     aggmc check phils.dve --deadlock error
     """
     limits = _limits(timeout, memory)
     options = Options(deadlock, fixpoint, reordering, not no_trace, max_memory=limits.memory, absorb=absorb)
     product = _known_product(product)
+    field = field_of(product, race, jobs, cross_check)
     progress = Progress(sys.stderr)
+    rows = RaceProgress(sys.stderr)
     loaded = _read_model(model, limits, progress)
     asked = questions(loaded, written(ltl or [], properties))
     wanted = queries(loaded, asked, product, options)
@@ -333,17 +350,29 @@ def check(
     told: set[str] = set()
     read = True
     try:
-        for answer in answers(loaded, wanted, options, limits, _ticking(progress)):
+        if field is None:
+            coming = answers(loaded, wanted, options, limits, _ticking(progress))
+        else:
+            watch = rows if rows.active else None
+            coming = raced(loaded, wanted, field, options, limits, _ticking(progress), watch)
+        for answer in coming:
             progress.clear()
+            rows.clear()
             found.append(answer)
+            if isinstance(answer.verdict, RaceVerdict):
+                if output == "json":
+                    rows.over(answer.verdict)
+                for line in faults(answer):
+                    _note(f"warning: {line}")
             if answer.failure is not None and error_text(answer.failure) not in told:
                 told.add(error_text(answer.failure))
                 _tell(answer.failure)
             if output == "text" and not (read := _emit(answer_text(answer, stats=stats))):
                 break
-            progress.prefix = f"{len(found) + 1} of {len(wanted)}: "
+            progress.prefix = rows.prefix = f"{len(found) + 1} of {len(wanted)}: "
     finally:
         progress.clear()
+        rows.clear()
     if output == "json":
         _emit(to_json(check_dict(model, found)))
     elif read and len(found) > 1:
@@ -359,6 +388,48 @@ def _check_code(found: Sequence[Answer], *, complete: bool) -> int:
         elif answer.verdict.verdict != "holds":
             codes.add(VIOLATED if answer.verdict.verdict == "violated" else UNKNOWN)
     return next(code for code in _GRAVEST_FIRST if code in codes)
+
+
+@app.command()
+def batch(
+    suite: Annotated[str, typer.Argument(metavar="SUITE", help="Models and properties: TOML, or a table in CSV.")],
+    jobs: Annotated[
+        int | None, typer.Option(metavar="N", help="How many checks at a time. [default: one for each processor]")
+    ] = None,
+    cluster: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler that does them instead, as in tcp://host:8786.")
+    ] = None,
+    journal: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Where results are kept as they come. [default: SUITE.journal]")
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Forget what is in the journal.")] = False,
+    retry: Annotated[bool, typer.Option("--retry", help="Do again what the journal has no verdict for.")] = False,
+    timeout: Timeout = None,
+    memory: Memory = None,
+    output: Format = "text",
+    jsonl: Annotated[str | None, typer.Option(metavar="FILE", help="Write the results as JSON lines.")] = None,
+    csv: Annotated[str | None, typer.Option(metavar="FILE", help="Write them as a table in CSV.")] = None,
+    junit: Annotated[str | None, typer.Option(metavar="FILE", help="Write them as JUnit XML, for CI systems.")] = None,
+    no_trace: Annotated[bool, typer.Option("--no-trace", help="Keep no counterexamples.")] = False,
+) -> int:
+    """Check many properties of many models, and go on where an earlier run was interrupted.
+
+    The limits are those of checks that have none in the suite. A check passes if its verdict is the expected one;
+    where none is expected, if it holds. With --format json there is one document at the end.
+
+    \b
+    aggmc batch suite.toml --jobs 4 --timeout 60 --junit results.xml
+    aggmc batch table.csv --cluster tcp://10.0.0.1:8786 --jsonl results.jsonl
+    """
+    from aggmc.cli_batch import Request, run_suite
+
+    limits = _limits(timeout, memory)
+    files = {"jsonl": jsonl, "csv": csv, "junit": junit}
+    as_json = output == "json"
+    request = Request(suite, jobs, cluster, journal, fresh, retry, limits, not no_trace, as_json, files)
+    outcomes = run_suite(request, _emit, _note)
+    codes = {"fault": INTERNAL, "error": BAD_INPUT, "failed": VIOLATED, "unknown": UNKNOWN, "passed": HOLDS}
+    return next(code for code in _GRAVEST_FIRST if code in {codes[outcome] for outcome in outcomes})
 
 
 @app.command()
