@@ -58,9 +58,12 @@ def test_at_most_so_many_at_a_time(jobs: int) -> None:
         time.sleep(0.15)
         return start, time.monotonic()
 
-    intervals = run(*[interval] * 5, jobs=jobs)
-    most = max(sum(a <= start < b for a, b in intervals) for start, _ in intervals)
-    assert most == jobs
+    def most() -> int:
+        intervals = run(*[interval] * 5, jobs=jobs)
+        return max(sum(a <= start < b for a, b in intervals) for start, _ in intervals)
+
+    found = [most() for _ in range(6)]
+    assert max(found) == jobs  # never more; fewer where the machine is busy
 
 
 def test_all_that_may_go_wrong() -> None:

@@ -285,7 +285,7 @@ def test_interrupt_at_any_time(write: Write) -> None:
             time.sleep(delay)
             os.killpg(process.pid, signal.SIGINT)
             _, err = process.communicate(timeout=20)
-        if "aggmc" in err or process.returncode == 130:  # else Python itself was not there yet
+        if "__main__.py" in err or process.returncode == 130:  # else Python had not come to the program yet
             assert (process.returncode, err) == (130, "")
 
 
@@ -360,10 +360,15 @@ def test_progress_while_a_model_is_read(write: Write, terminal: Callable[..., Te
 
 
 def test_quick_work_shows_nothing(write: Write, terminal: Callable[..., Terminal]) -> None:
-    one = terminal("check", write(RING), "--ltl", "G F P.a")
-    one.read()
-    assert one.process.wait(20) == 0
-    assert re.fullmatch(r"holds     G F P\.a\r\n  slap-tgta; [^\r\n]* \d\.\d{3} s\r\n", one.shown)
+    def shown() -> str:
+        one = terminal("check", write(RING), "--ltl", "G F P.a")
+        one.read()
+        assert one.process.wait(20) == 0
+        return one.shown
+
+    quick = re.compile(r"holds     G F P\.a\r\n  slap-tgta; [^\r\n]* \d\.\d{3} s\r\n")
+    # on a busy machine it may not be quick
+    assert any(quick.fullmatch(shown()) for _ in range(6))
 
 
 def long_model() -> str:
