@@ -115,6 +115,7 @@ class _Search(Generic[Node]):
             while True:
                 done = self.active.pop()
                 del self.explored[done]
+                self.product.exhausted(done)
                 if done == node:
                     break
 

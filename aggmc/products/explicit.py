@@ -66,6 +66,9 @@ class ExplicitTgba:
                 for marks, q2 in arcs:
                     yield Edge(marks, (q2, target))
 
+    def exhausted(self, node: ExplicitNode) -> None:
+        """Nothing is gained from that here."""
+
     def state(self, node: ExplicitNode) -> State:
         """The model's state."""
         return node[1]
@@ -100,6 +103,9 @@ class ExplicitTgta:
                 arcs = self._arcs[key] = [(e.marks, e.target) for e in edges if key[1] in e.changes]
             for marks, q2 in arcs:
                 yield Edge(marks, (q2, target))
+
+    def exhausted(self, node: ExplicitNode) -> None:
+        """Nothing is gained from that here."""
 
     def state(self, node: ExplicitNode) -> State:
         """The model's state."""

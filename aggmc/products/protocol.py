@@ -38,6 +38,9 @@ class Product(Protocol[Node]):
     def successors(self, node: Node) -> Iterator[Edge[Node]]:
         """The edges that leave a node, the promising ones first."""
 
+    def exhausted(self, node: Node) -> None:
+        """Told by the search: all that follows from the node was explored, and holds no accepting cycle."""
+
 
 class AggregateProduct(Product[Node], Protocol[Node]):
     """A product whose nodes are sets of states."""

@@ -77,6 +77,9 @@ class _SogProduct:
         self.graph = ObservationGraph(kripke)
         self._entries: dict[SogNode, StateSet] = {}
 
+    def exhausted(self, node: SogNode) -> None:
+        """Nothing is gained from that here."""
+
     def aggregate(self, node: SogNode) -> StateSet:
         """The states of a node."""
         return node[2]

@@ -155,6 +155,29 @@ def self_loop_successors_that_are_subsets_are_dropped(patch: Patch) -> None:
     patch.setattr(slap_module.SelfLoopProduct, "successors", successors)
 
 
+def hopeless_before_it_is_exhausted(patch: Patch) -> None:
+    """An aggregate is given up when it is first looked at."""
+    right = slap_module.SelfLoopProduct.successors
+
+    def successors(self: Any, node: Any) -> Iterator[Edge[Any]]:
+        edges = right(self, node)
+        if node[1] is not None:
+            self.exhausted(node)
+        yield from edges
+
+    patch.setattr(slap_module.SelfLoopProduct, "successors", successors)
+
+
+def hopeless_in_every_automaton_state(patch: Patch) -> None:
+    right = slap_module.SelfLoopProduct.exhausted
+
+    def exhausted(self: Any, node: Any) -> None:
+        for q in range(len(self._states)):
+            right(self, (q, node[1]))
+
+    patch.setattr(slap_module.SelfLoopProduct, "exhausted", exhausted)
+
+
 def barren_whatever_the_aggregate(patch: Patch) -> None:
     """The first aggregate of a state decides for all."""
     right = slap_module.SelfLoopProduct._accepts
@@ -256,6 +279,8 @@ MUTATIONS: list[tuple[Callable[[Patch], None], tuple[str, ...]]] = [
     (slap_filters_the_target, ("slap",)),
     (slap_ignores_initial_labels, ("slap-tgta",)),
     (nodes_are_known_by_their_automaton_state, ("slap", "slap-tgta")),
+    (hopeless_before_it_is_exhausted, ("slap", "slap-tgta")),
+    (hopeless_in_every_automaton_state, ("slap", "slap-tgta", "slap-plus", "slap-plus-tgta")),
     (changes_without_dead_loops, ("slap-tgta",)),
     (no_dead_loops, SYMBOLIC),
     (dead_loops_under_ignore, SYMBOLIC),

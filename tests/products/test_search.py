@@ -19,6 +19,7 @@ class MarkedGraph:
         self.marks = marks
         self._initial = initial
         self.edges = edges
+        self.told: list[int] = []
 
     def initial(self) -> Sequence[int]:
         return self._initial
@@ -26,6 +27,9 @@ class MarkedGraph:
     def successors(self, node: int) -> Iterator[Edge[int]]:
         for marks, target in self.edges.get(node, ()):
             yield Edge(marks, target)
+
+    def exhausted(self, node: int) -> None:
+        self.told.append(node)
 
 
 def accepting(graph: MarkedGraph) -> bool:
@@ -97,6 +101,24 @@ def test_marks_of_two_components_do_not_add_up() -> None:
     assert search(MarkedGraph(2, [0], {0: [(1, 0), (0, 1)], 1: [(2, 1)]})) is None
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_no_accepting_run_follows_from_what_is_exhausted(seed: int) -> None:
+    rng = random.Random(seed)
+    told = 0
+    for _ in range(800):
+        n = rng.randint(2, 9)
+        edges = {
+            s: [(rng.randrange(4) & rng.randrange(4), rng.randrange(n)) for _ in range(rng.choice((0, 1, 2)))]
+            for s in range(n)
+        }
+        graph = MarkedGraph(2, [0], edges)
+        run = search(graph)
+        assert not any(accepting(MarkedGraph(2, [node], edges)) for node in graph.told)
+        assert len(set(graph.told)) == len(graph.told)
+        told += run is not None and bool(graph.told)
+    assert told > 20
+
+
 def test_an_edge_back_into_a_closed_component() -> None:
     assert search(MarkedGraph(1, [0], {0: [(0, 1), (0, 2)], 1: [], 2: [(1, 1)]})) is None
 
@@ -119,6 +141,9 @@ def test_on_the_fly() -> None:
         def successors(self, node: int) -> Iterator[Edge[int]]:
             yield Edge(node % 5 // 4, max(node - 1, 0))
             yield Edge(0, node + 1)
+
+        def exhausted(self, node: int) -> None:
+            raise AssertionError(node)
 
     effort = Effort()
     assert search(Endless(), effort) is not None
