@@ -14,28 +14,32 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeVar
 
-from aggmc.boolean import Bool
+from aggmc.boolean import Bool, support
 from aggmc.emptiness.ascc import Effort, search
 from aggmc.errors import InputError, InternalError, Location, ModelError, UnsupportedError
 from aggmc.ltl.automata import Tgba, Tgta
 from aggmc.ltl.formula import Atom, Parsed, parse
 from aggmc.ltl.translate import TGTA_PROPOSITION_LIMIT, Property, prepare
 from aggmc.model.core import Assertion, Interpreter, Model, Proposition, State, Warned, reachable
-from aggmc.model.expr import FALSE, Expr, const, make
+from aggmc.model.expr import FALSE, Expr, const, make, variables_of
 from aggmc.model.ranges import Ranges, infer, refine
 from aggmc.products.explicit import ExplicitKripke, ExplicitTgba, ExplicitTgta
 from aggmc.products.slap import slap, slap_tgta
 from aggmc.products.sog import Sog, SogTgta
-from aggmc.symbolic.domains import Escaped, Guess
+from aggmc.symbolic.domains import Escaped, Guess, static_domains
 from aggmc.symbolic.encode import Encoding
 from aggmc.symbolic.kripke import SymbolicKripke
 from aggmc.trace.lasso import Lasso, aggregate_lasso, explicit_lasso, finite_run
+from aggmc.trace.shorten import Arena, Shortened, shorten
+from aggmc.trace.spaces import ExplicitSpace, Space, SymbolicSpace
 from aggmc.trace.trace import Trace, replay
 
 Deadlock = Literal["stutter", "ignore", "error"]
 Fixpoint = Literal["saturation", "chaining"]
 DEADLOCKS: tuple[str, ...] = ("stutter", "ignore", "error")
 FIXPOINTS: tuple[str, ...] = ("saturation", "chaining")
+#: how much is done for a shorter counterexample: the effort over decision diagrams, and over single states
+SHORTENING = {"none": (0, 0), "bounded": (400_000, 20_000), "shortest": (400_000_000, 5_000_000)}
 Tick = Callable[[str], None]
 Result = TypeVar("Result")
 
@@ -72,11 +76,13 @@ class Options:
     fixpoint: str = "saturation"
     reordering: bool = False
     trace: bool = True
+    shorten: str = "bounded"
     max_memory: int | None = None  # bytes that the decision diagrams may take
 
     def __post_init__(self) -> None:
         _one_of("deadlock", self.deadlock, DEADLOCKS)
         _one_of("fixpoint", self.fixpoint, FIXPOINTS)
+        _one_of("shorten", self.shorten, tuple(SHORTENING))
 
 
 def _one_of(what: str, value: str, known: Sequence[str]) -> None:
@@ -94,6 +100,9 @@ class Stats:
     aggregates: int | None = None  # nodes of the product (single states if it is explicit)
     edges: int | None = None
     bdd_nodes: int | None = None
+    found_steps: int | None = None  # of the run as it was found
+    shortest: bool | None = None  # the run that is shown is known to have the least number of steps
+    trace_seconds: float | None = None  # of the processor: finding the run in the product, shortening, replaying
 
     def to_dict(self) -> dict[str, Any]:
         """As in the JSON format."""
@@ -185,6 +194,7 @@ class Checker:
         self.options = options or Options()
         self._tick = tick
         self._errors_checked = False
+        self._searched = 0.0
 
     @cached_property
     def interpreter(self) -> Interpreter:
@@ -330,11 +340,11 @@ class Checker:
         effort = Effort()
         lasso, automaton = (self._explicit if method.explicit else self._symbolic)(prop, question, method, effort)
         trace = None
+        shortest = None
         if lasso is None:
             self.check_errors(explicit=method.explicit)
         else:
-            self._say("replaying the counterexample")
-            trace = replay(self.model, self.interpreter, lasso, prop, stutter=self._semantics == "stutter")
+            trace, shortest = self._witness(prop, question, method, lasso)
         stats = Stats(
             automaton_states=automaton.states,
             automaton_class=automaton.automaton_class,
@@ -342,6 +352,9 @@ class Checker:
             aggregates=effort.nodes,
             edges=effort.edges,
             bdd_nodes=None if method.explicit else len(self.encoding.bdd),
+            found_steps=None if lasso is None else len(lasso.states),
+            shortest=shortest,
+            trace_seconds=None if lasso is None else round(time.process_time() - self._searched, 4),
         )
         return Verdict(
             kind="ltl",
@@ -363,17 +376,31 @@ class Checker:
         self, prop: Property, question: Question, method: Method, effort: Effort
     ) -> tuple[Lasso | None, Tgba | Tgta]:
         kripke = self._kripke([_expression(p, question.atoms) for p in prop.propositions])
-        automaton = _automaton(prop, method, kripke.letters() if method.change_sets else None)
+        letters = self._letters(kripke, prop, question) if method.change_sets else None
+        automaton = _automaton(prop, method, letters)
         product = method.build(kripke, automaton)
         run = search(product, effort, self._progress)
+        self._searched = time.process_time()
         if run is None:
             return None, automaton
         self._say("extracting a counterexample")
         return aggregate_lasso(product, run, kripke), automaton
 
-    def _explicit(
-        self, prop: Property, question: Question, method: Method, effort: Effort
-    ) -> tuple[Lasso | None, Tgba | Tgta]:
+    def _letters(self, kripke: SymbolicKripke, prop: Property, question: Question) -> list[int]:
+        """The valuations that a state may have. Where values have no codes as yet, any value of what reads them."""
+        ranges = static_domains(self._ranges.variables)
+        narrowed = {v for v, domain in enumerate(self.encoding.domains) if domain != ranges[v]}
+        loose = [
+            i
+            for i, p in enumerate(prop.propositions)
+            if not narrowed.isdisjoint(variables_of(*(question.atoms[a].holds for a in support(p))))
+        ]
+        found = set(kripke.letters())
+        for i in loose:
+            found |= {letter ^ (1 << i) for letter in found}
+        return sorted(found)
+
+    def _explicit_kripke(self, prop: Property) -> ExplicitKripke:
         holds = self.interpreter.holds
         texts = [atom.text for atom in prop.atoms]
         known: dict[int, int] = {}
@@ -391,10 +418,42 @@ class Checker:
                 found = cache[state] = known[atoms]
             return found
 
-        kripke = ExplicitKripke(self.interpreter, valuation, stutter=self._semantics == "stutter")
+        return ExplicitKripke(self.interpreter, valuation, stutter=self._semantics == "stutter")
+
+    def _witness(self, prop: Property, question: Question, method: Method, lasso: Lasso) -> tuple[Trace, bool]:
+        """The run to show, replayed; and whether it is known to be the shortest."""
+        stutter = self._semantics == "stutter"
+        self._say("replaying the counterexample")
+        trace = replay(self.model, self.interpreter, lasso, prop, stutter=stutter)
+        if self.options.shorten == "none":
+            return trace, False
+        # not before it was replayed: from a wrong run, a right one might be made
+        self._say("shortening the counterexample")
+        shortened = self._shortened(prop, question, method, lasso)
+        if shortened.lasso != lasso:
+            trace = replay(self.model, self.interpreter, shortened.lasso, prop, stutter=stutter)
+        return trace, shortened.shortest
+
+    def _shortened(self, prop: Property, question: Question, method: Method, lasso: Lasso) -> Shortened:
+        explicit = self._explicit_kripke(prop)
+        diagrams, states = SHORTENING[self.options.shorten]
+        space: Space
+        if method.explicit:
+            space = ExplicitSpace(explicit.initial(), explicit.successors, explicit.valuation, states)
+        else:
+            kripke = self._kripke([_expression(p, question.atoms) for p in prop.propositions])
+            space = SymbolicSpace(kripke, diagrams)
+        arena = Arena(prop.tgba, explicit.valuation, explicit.successors)
+        return shorten(lasso, arena, space, exact=self.options.shorten == "shortest")
+
+    def _explicit(
+        self, prop: Property, question: Question, method: Method, effort: Effort
+    ) -> tuple[Lasso | None, Tgba | Tgta]:
+        kripke = self._explicit_kripke(prop)
         automaton = _automaton(prop, method, None)
         product = method.build(kripke, automaton)
         run = search(product, effort, self._progress)
+        self._searched = time.process_time()
         return (explicit_lasso(product, run) if run is not None else None), automaton
 
     # -- states --------------------------------------------------------------------------------------------------

@@ -48,6 +48,9 @@ def check(
     fixpoint: Fixpoint = "saturation",
     reordering: Reordering = False,
     output: Format = "text",
+    shortest: Annotated[
+        bool, typer.Option("--shortest", help="Take all the time it needs to make counterexamples short.")
+    ] = False,
     no_trace: Annotated[bool, typer.Option("--no-trace", help="Show no counterexamples.")] = False,
     stats: Annotated[bool, typer.Option("--stats", help="Say more about how a verdict was reached.")] = False,
 ) -> int:
@@ -63,7 +66,9 @@ def check(
     aggmc check phils.dve --deadlock error
     """
     limits = limits_of(timeout, memory)
-    options = Options(deadlock, fixpoint, reordering, not no_trace, limits.memory)
+    options = Options(
+        deadlock, fixpoint, reordering, not no_trace, "shortest" if shortest else "bounded", limits.memory
+    )
     product = known_product(product)
     progress = Progress(sys.stderr)
     loaded = read_model(model, limits, progress)
