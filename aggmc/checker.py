@@ -102,7 +102,6 @@ class Stats:
     bdd_nodes: int | None = None
     found_steps: int | None = None  # of the run as it was found
     shortest: bool | None = None  # the run that is shown is known to have the least number of steps
-    trace_seconds: float | None = None  # of the processor: finding the run in the product, shortening, replaying
 
     def to_dict(self) -> dict[str, Any]:
         """As in the JSON format."""
@@ -121,6 +120,7 @@ class Verdict:
     product: str | None = None
     reason: str | None = None  # why it is unknown
     seconds: float = 0.0
+    trace_seconds: float | None = None  # of the processor: finding the run in the product, shortening, replaying
     stats: Stats = field(default_factory=Stats)
     trace: Trace | None = None
 
@@ -354,7 +354,6 @@ class Checker:
             bdd_nodes=None if method.explicit else len(self.encoding.bdd),
             found_steps=None if lasso is None else len(lasso.states),
             shortest=shortest,
-            trace_seconds=None if lasso is None else round(time.process_time() - self._searched, 4),
         )
         return Verdict(
             kind="ltl",
@@ -363,6 +362,7 @@ class Checker:
             verdict="holds" if lasso is None else "violated",
             deadlock=self.options.deadlock,
             product=product,
+            trace_seconds=None if lasso is None else time.process_time() - self._searched,
             seconds=time.perf_counter() - started,
             stats=stats,
             trace=trace if self.options.trace else None,

@@ -14,6 +14,8 @@ from aggmc.ltl.output import to_dict, to_text
 from aggmc.ltl.translate import Property
 from aggmc.run import Answer
 from aggmc.trace.trace import Trace
+from aggmc.trace.views.all import show
+from aggmc.trace.views.common import Look
 
 JSON_VERSION = 1
 REPORT_IT = "this is a fault of aggmc: please report it, with the model and the command"
@@ -74,10 +76,12 @@ def _gravest(failures: Iterable[Exception]) -> Exception:
     return min(failures, key=lambda f: isinstance(f, AggmcError))
 
 
-def answer_text(answer: Answer, *, stats: bool) -> str:
+def answer_text(answer: Answer, *, stats: bool, view: str = "steps", look: Look | None = None) -> str:
     """A result: the verdict, how it was reached, and the run that shows it."""
     verdict = answer.verdict
-    lines = [f"{verdict.verdict:<8}  {_title(verdict)}"]
+    look = look or Look()
+    colour = {"holds": "green", "violated": "red"}.get(verdict.verdict, "yellow")
+    lines = [f"{look.paint(f'{verdict.verdict:<8}', 'bold', colour)}  {_title(verdict)}"]
     if verdict.reason is not None:
         lines.append(f"  because: {verdict.reason}")
     lines.append(f"  {_how(verdict)}")
@@ -85,9 +89,9 @@ def answer_text(answer: Answer, *, stats: bool) -> str:
         lines += [f"  {line}" for line in _details(verdict)]
     trace = verdict.trace
     if trace is not None:
-        lines.append(trace.to_text())
+        lines.append(show(trace, view, look))
     elif isinstance(answer.failure, ModelError) and isinstance(answer.failure.trace, Trace):
-        lines += ["  the run that leads to the error:", answer.failure.trace.to_text()]
+        lines += ["  the run that leads to the error:", show(answer.failure.trace, view, look)]
     return "\n".join(lines)
 
 
@@ -123,7 +127,10 @@ def _details(verdict: Verdict) -> list[str]:
     if stats.bdd_nodes is not None:
         found.append(f"BDD nodes: {stats.bdd_nodes}")
     if verdict.trace is not None:
-        found.append(f"run: {_count(len(verdict.trace.prefix), 'step')}, cycle of {len(verdict.trace.cycle)}")
+        how = {True: ", the shortest", False: "", None: ""}[stats.shortest]
+        before = f" (found with {stats.found_steps})" if stats.found_steps is not None else ""
+        size = f"{_count(len(verdict.trace.prefix), 'step')}, cycle of {len(verdict.trace.cycle)}"
+        found.append(f"run: {size}{how}{before}")
     return found
 
 

@@ -40,13 +40,13 @@ def trace_pair(
         started = time.process_time()
         found = Checker(loaded, replace(options, deadlock=deadlock)).ltl(question, product)
         seconds = time.process_time() - started
-        if found.trace is None or found.stats.trace_seconds is None:
+        if found.trace is None or found.trace_seconds is None:
             return {"outcome": found.verdict}
         prefix, cycle = len(found.trace.prefix), len(found.trace.cycle)
         return {
             "outcome": found.verdict,
-            "check_s": f"{seconds - found.stats.trace_seconds:.3f}",
-            "trace_s": f"{found.stats.trace_seconds:.3f}",
+            "check_s": f"{seconds - found.trace_seconds:.3f}",
+            "trace_s": f"{found.trace_seconds:.3f}",
             "found": found.stats.found_steps,
             "steps": prefix + cycle,
             "prefix": prefix,

@@ -11,15 +11,21 @@ import typer
 from aggmc.checker import PRODUCTS, Options
 from aggmc.cli.codes import BAD_INPUT, GRAVEST_FIRST, HOLDS, INTERNAL, UNKNOWN, VIOLATED
 from aggmc.cli.options import (
+    AsLanes,
+    AsTable,
     Fixpoint,
     Format,
+    FullRun,
+    FullStates,
     Memory,
     ModelPath,
     Reordering,
     Timeout,
     known_product,
     limits_of,
+    look_of,
     read_model,
+    view_of,
 )
 from aggmc.cli.streams import emit, tell, ticking, warn
 from aggmc.errors import AggmcError
@@ -51,6 +57,10 @@ def check(
     shortest: Annotated[
         bool, typer.Option("--shortest", help="Take all the time it needs to make counterexamples short.")
     ] = False,
+    full_states: FullStates = False,
+    full_run: FullRun = False,
+    table: AsTable = False,
+    lanes: AsLanes = False,
     no_trace: Annotated[bool, typer.Option("--no-trace", help="Show no counterexamples.")] = False,
     stats: Annotated[bool, typer.Option("--stats", help="Say more about how a verdict was reached.")] = False,
 ) -> int:
@@ -65,6 +75,7 @@ def check(
     aggmc check mutex.dve --properties mutex.properties --timeout 60 --memory 2G --format json
     aggmc check phils.dve --deadlock error
     """
+    view, look = view_of(table, lanes), look_of(full_states, full_run)
     limits = limits_of(timeout, memory)
     options = Options(
         deadlock, fixpoint, reordering, not no_trace, "shortest" if shortest else "bounded", limits.memory
@@ -86,7 +97,7 @@ def check(
             if answer.failure is not None and error_text(answer.failure) not in told:
                 told.add(error_text(answer.failure))
                 tell(answer.failure)
-            if output == "text" and not (read := emit(answer_text(answer, stats=stats))):
+            if output == "text" and not (read := emit(answer_text(answer, stats=stats, view=view, look=look))):
                 break
             progress.prefix = f"{len(found) + 1} of {len(wanted)}: "
     finally:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from shutil import get_terminal_size
 from typing import Annotated, Literal
 
 import typer
@@ -13,6 +16,7 @@ from aggmc.limits import Limits, parse_memory, watched
 from aggmc.model.core import Model
 from aggmc.model.load import load_model
 from aggmc.progress import Progress
+from aggmc.trace.views.common import Look
 
 Format = Annotated[Literal["text", "json"], typer.Option("--format", help="How results are written.")]
 Timeout = Annotated[
@@ -26,6 +30,29 @@ Reordering = Annotated[
     bool, typer.Option("--reordering", help="Let the decision diagrams change their variable order.")
 ]
 ModelPath = Annotated[str, typer.Argument(metavar="MODEL", help="A model: DVE (.dve), or a Kripke structure (.hoa).")]
+
+
+FullStates = Annotated[bool, typer.Option("--full-states", help="Show every variable, not only what changes.")]
+FullRun = Annotated[
+    bool, typer.Option("--full-run", help="Show also what follows when a finite run has already shown the violation.")
+]
+AsTable = Annotated[bool, typer.Option("--table", help="Show runs as tables: variables down, steps across.")]
+AsLanes = Annotated[bool, typer.Option("--lanes", help="Show runs with a column for each process.")]
+
+
+def view_of(table: bool, lanes: bool) -> str:
+    """The view that was asked for."""
+    if table and lanes:
+        raise InputError("--table and --lanes exclude each other")
+    return "table" if table else "lanes" if lanes else "steps"
+
+
+def look_of(full_states: bool, full_run: bool) -> Look:
+    """How runs are shown: in colour, and as wide as it is, on a terminal only."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        return Look(full_states, full_run)
+    colour = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return Look(full_states, full_run, colour, max(40, get_terminal_size((100, 24)).columns))
 
 
 def limits_of(timeout: float | None, memory: str | None) -> Limits:

@@ -36,7 +36,8 @@ def product_graph(model: Model, prop: Property) -> tuple[list, dict]:
         q, state = node
         letter = prop.valuation(sum(run.holds(a, state) << i for i, a in enumerate(atoms)))
         targets = [t for _, t in run.successors(state)] or [state]
-        graph[node] = [(e.marks, (e.target, t)) for t in targets for e in prop.tgba.edges[q] if evaluate(e.label, letter)]
+        arcs = [e for e in prop.tgba.edges[q] if evaluate(e.label, letter)]
+        graph[node] = [(e.marks, (e.target, t)) for t in targets for e in arcs]
         queue += [t for _, t in graph[node]]
     return start, graph
 
