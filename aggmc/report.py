@@ -13,6 +13,7 @@ from aggmc.ltl.automata import Tgba, Tgta
 from aggmc.ltl.output import to_dict, to_text
 from aggmc.ltl.translate import Property
 from aggmc.run import Answer
+from aggmc.trace.recheck import Rechecked
 from aggmc.trace.trace import Trace
 from aggmc.trace.views.all import show
 from aggmc.trace.views.common import Look
@@ -207,3 +208,26 @@ def automaton_text(prop: Property, automaton: Tgba | Tgta, seconds: float) -> st
             to_text(automaton).rstrip("\n"),
         ]
     )
+
+
+# --- replay ---------------------------------------------------------------------------------------------------------
+
+
+def replay_dict(model: str, file: str, formula: str | None, deadlock: str, found: Rechecked) -> dict[str, Any]:
+    """What a replay found."""
+    return {"model": model, "file": file, "property": formula, "deadlock": deadlock, **found.to_dict()}
+
+
+def replay_text(file: str, formula: str | None, found: Rechecked, view: str, look: Look) -> str:
+    """What a replay found, and the run if it is one."""
+    lines = []
+    if found.complaint is not None:
+        lines.append(f"{look.paint('wrong', 'bold', 'red')}  {file}: {found.complaint}")
+    else:
+        what = "is a run of the model"
+        if formula is not None:
+            what += f" and violates {formula}"
+        lines.append(f"{look.paint('right', 'bold', 'green')}  {file} {what}")
+    if found.trace is not None:
+        lines.append(show(found.trace, view, look))
+    return "\n".join(lines)

@@ -22,6 +22,7 @@ LAYERS = {
     "ltl": 1,
     "limits": 1,
     "progress": 1,
+    "files": 1,
     "properties": 2,
     "symbolic": 2,
     "products": 3,

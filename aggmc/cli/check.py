@@ -21,6 +21,8 @@ from aggmc.cli.options import (
     ModelPath,
     Reordering,
     Timeout,
+    TraceFile,
+    keep,
     known_product,
     limits_of,
     look_of,
@@ -28,10 +30,11 @@ from aggmc.cli.options import (
     view_of,
 )
 from aggmc.cli.streams import emit, tell, ticking, warn
-from aggmc.errors import AggmcError
+from aggmc.errors import AggmcError, InputError
 from aggmc.progress import Progress
 from aggmc.report import answer_text, check_dict, error_text, summary_text, to_json
-from aggmc.run import Answer, answers, queries, questions, written
+from aggmc.run import Answer, answers, document, queries, questions, written
+from aggmc.trace.formats.all import ending_of
 
 
 def check(
@@ -61,6 +64,7 @@ def check(
     full_run: FullRun = False,
     table: AsTable = False,
     lanes: AsLanes = False,
+    trace: TraceFile = None,
     no_trace: Annotated[bool, typer.Option("--no-trace", help="Show no counterexamples.")] = False,
     stats: Annotated[bool, typer.Option("--stats", help="Say more about how a verdict was reached.")] = False,
 ) -> int:
@@ -76,6 +80,10 @@ def check(
     aggmc check phils.dve --deadlock error
     """
     view, look = view_of(table, lanes), look_of(full_states, full_run)
+    if trace is not None:
+        ending_of(trace)
+        if no_trace:
+            raise InputError("--trace and --no-trace exclude each other")
     limits = limits_of(timeout, memory)
     options = Options(
         deadlock, fixpoint, reordering, not no_trace, "shortest" if shortest else "bounded", limits.memory
@@ -89,6 +97,7 @@ def check(
     warn(warned for question in asked for warned in question.warnings)
     found: list[Answer] = []
     told: set[str] = set()
+    kept: list[str] = []
     read = True
     try:
         for answer in answers(loaded, wanted, options, limits, ticking(progress)):
@@ -99,6 +108,7 @@ def check(
                 tell(answer.failure)
             if output == "text" and not (read := emit(answer_text(answer, stats=stats, view=view, look=look))):
                 break
+            keep(trace, document(loaded, answer), kept)
             progress.prefix = f"{len(found) + 1} of {len(wanted)}: "
     finally:
         progress.clear()

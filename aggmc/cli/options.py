@@ -10,12 +10,15 @@ from typing import Annotated, Literal
 import typer
 
 from aggmc.checker import METHODS, PRODUCTS
-from aggmc.cli.streams import ticking
+from aggmc.cli.streams import note, ticking
 from aggmc.errors import InputError, did_you_mean
+from aggmc.files import write_text
 from aggmc.limits import Limits, parse_memory, watched
 from aggmc.model.core import Model
 from aggmc.model.load import load_model
 from aggmc.progress import Progress
+from aggmc.trace.formats.all import ending_of, write
+from aggmc.trace.formats.document import Document
 from aggmc.trace.views.common import Look
 
 Format = Annotated[Literal["text", "json"], typer.Option("--format", help="How results are written.")]
@@ -38,6 +41,28 @@ FullRun = Annotated[
 ]
 AsTable = Annotated[bool, typer.Option("--table", help="Show runs as tables: variables down, steps across.")]
 AsLanes = Annotated[bool, typer.Option("--lanes", help="Show runs with a column for each process.")]
+
+
+TraceFile = Annotated[
+    str | None,
+    typer.Option(
+        "--trace",
+        metavar="FILE",
+        help="Write the run to a file (.json, .itf.json, .xml, .dot, .txt); further ones to FILE-2, FILE-3, …",
+    ),
+]
+
+
+def keep(path: str | None, document: Document | None, written: list[str]) -> None:
+    """Write a run to a file, or to one with a number if there is one already; says so."""
+    if path is None or document is None:
+        return
+    if written:
+        ending = ending_of(path)
+        path = f"{path[: -len(ending)]}-{len(written) + 1}{path[-len(ending) :]}"
+    write_text(path, write(path, document))
+    written.append(path)
+    note(f"note: {document.title}: {path}")
 
 
 def view_of(table: bool, lanes: bool) -> str:

@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from aggmc import __version__
-from aggmc.cli import automaton, check, info
+from aggmc.cli import automaton, check, info, replay
 from aggmc.cli.codes import BAD_INPUT, HOLDS, INTERNAL, INTERRUPTED, UNKNOWN
 from aggmc.cli.options import products_help
 from aggmc.cli.streams import emit, open_streams, tell, unwritable
@@ -146,6 +146,7 @@ COMMANDS: dict[str, tuple[Callable[..., int], str | None]] = {
     "check": (check.check, products_help()),
     "info": (info.info, None),
     "automaton": (automaton.automaton, None),
+    "replay": (replay.replay, None),
 }
 for _name, (_function, _epilog) in COMMANDS.items():
     app.command(_name, epilog=_epilog)(_function)

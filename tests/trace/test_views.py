@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from aggmc.checker import Checker, Options, ask, check
+from aggmc.checker import Checker, Options, check
 from aggmc.model.dve import load as load_dve
 from aggmc.trace.trace import Trace
 from aggmc.trace.views.all import VIEWS, show
