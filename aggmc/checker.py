@@ -29,6 +29,7 @@ from aggmc.products.sog import Sog, SogTgta
 from aggmc.symbolic.domains import Escaped, Guess, static_domains
 from aggmc.symbolic.encode import Encoding
 from aggmc.symbolic.kripke import SymbolicKripke
+from aggmc.trace.aggregates import AggregateGraph, Recorder, Walk, collect
 from aggmc.trace.lasso import Lasso, aggregate_lasso, explicit_lasso, finite_run
 from aggmc.trace.shorten import Arena, Shortened, shorten
 from aggmc.trace.spaces import ExplicitSpace, Space, SymbolicSpace
@@ -77,6 +78,7 @@ class Options:
     reordering: bool = False
     trace: bool = True
     shorten: str = "bounded"
+    graph: int = 0  # the most nodes of the explored graph that are wanted, as data
     max_memory: int | None = None  # bytes that the decision diagrams may take
 
     def __post_init__(self) -> None:
@@ -123,6 +125,7 @@ class Verdict:
     trace_seconds: float | None = None  # of the processor: finding the run in the product, shortening, replaying
     stats: Stats = field(default_factory=Stats)
     trace: Trace | None = None
+    graph: AggregateGraph | None = None
 
     @builtins.property  # the plain name is a field here
     def holds(self) -> bool:
@@ -195,6 +198,7 @@ class Checker:
         self._tick = tick
         self._errors_checked = False
         self._searched = 0.0
+        self._recorder: Recorder | None = None
 
     @cached_property
     def interpreter(self) -> Interpreter:
@@ -345,6 +349,8 @@ class Checker:
             self.check_errors(explicit=method.explicit)
         else:
             trace, shortest = self._witness(prop, question, method, lasso)
+        trace_seconds = None if lasso is None else time.process_time() - self._searched
+        graph = self._graph(prop, question, method, product, trace)
         stats = Stats(
             automaton_states=automaton.states,
             automaton_class=automaton.automaton_class,
@@ -362,7 +368,8 @@ class Checker:
             verdict="holds" if lasso is None else "violated",
             deadlock=self.options.deadlock,
             product=product,
-            trace_seconds=None if lasso is None else time.process_time() - self._searched,
+            trace_seconds=trace_seconds,
+            graph=graph,
             seconds=time.perf_counter() - started,
             stats=stats,
             trace=trace if self.options.trace else None,
@@ -378,7 +385,7 @@ class Checker:
         kripke = self._kripke([_expression(p, question.atoms) for p in prop.propositions])
         letters = self._letters(kripke, prop, question) if method.change_sets else None
         automaton = _automaton(prop, method, letters)
-        product = method.build(kripke, automaton)
+        product = self._recorded(method.build(kripke, automaton))
         run = search(product, effort, self._progress)
         self._searched = time.process_time()
         if run is None:
@@ -420,6 +427,35 @@ class Checker:
 
         return ExplicitKripke(self.interpreter, valuation, stutter=self._semantics == "stutter")
 
+    def _recorded(self, product: Any) -> Any:
+        if not self.options.graph:
+            return product
+        self._recorder = Recorder(product)
+        return self._recorder
+
+    def _graph(
+        self, prop: Property, question: Question, method: Method, product: str, trace: Trace | None
+    ) -> AggregateGraph | None:
+        if self._recorder is None:
+            return None
+        self._say("describing the graph")
+        explicit = self._explicit_kripke(prop)
+        kripke = None if method.explicit else self._kripke([_expression(p, question.atoms) for p in prop.propositions])
+        walk = None
+        if trace is not None:
+            states = [self.model.read_state(state) for state in trace.states]
+            walk = Walk(states, [explicit.valuation(s) for s in states], len(trace.prefix))
+        return collect(
+            self._recorder,
+            product=product,
+            formula=prop.text,
+            names=prop.proposition_names,
+            kripke=kripke,
+            valuation=explicit.valuation,
+            walk=walk,
+            most=self.options.graph,
+        )
+
     def _witness(self, prop: Property, question: Question, method: Method, lasso: Lasso) -> tuple[Trace, bool]:
         """The run to show, replayed; and whether it is known to be the shortest."""
         stutter = self._semantics == "stutter"
@@ -451,7 +487,7 @@ class Checker:
     ) -> tuple[Lasso | None, Tgba | Tgta]:
         kripke = self._explicit_kripke(prop)
         automaton = _automaton(prop, method, None)
-        product = method.build(kripke, automaton)
+        product = self._recorded(method.build(kripke, automaton))
         run = search(product, effort, self._progress)
         self._searched = time.process_time()
         return (explicit_lasso(product, run) if run is not None else None), automaton

@@ -17,12 +17,14 @@ from aggmc.cli.options import (
     Format,
     FullRun,
     FullStates,
+    HtmlFile,
     Memory,
     ModelPath,
     Reordering,
     Timeout,
     TraceFile,
     keep,
+    keep_report,
     known_product,
     limits_of,
     look_of,
@@ -31,9 +33,11 @@ from aggmc.cli.options import (
 )
 from aggmc.cli.streams import emit, tell, ticking, warn
 from aggmc.errors import AggmcError, InputError
+from aggmc.html.report import report
 from aggmc.progress import Progress
 from aggmc.report import answer_text, check_dict, error_text, summary_text, to_json
 from aggmc.run import Answer, answers, document, queries, questions, written
+from aggmc.trace.aggregates import MAX_NODES
 from aggmc.trace.formats.all import ending_of
 
 
@@ -65,6 +69,7 @@ def check(
     table: AsTable = False,
     lanes: AsLanes = False,
     trace: TraceFile = None,
+    html: HtmlFile = None,
     no_trace: Annotated[bool, typer.Option("--no-trace", help="Show no counterexamples.")] = False,
     stats: Annotated[bool, typer.Option("--stats", help="Say more about how a verdict was reached.")] = False,
 ) -> int:
@@ -82,11 +87,17 @@ def check(
     view, look = view_of(table, lanes), look_of(full_states, full_run)
     if trace is not None:
         ending_of(trace)
-        if no_trace:
-            raise InputError("--trace and --no-trace exclude each other")
+    if no_trace and (trace is not None or html is not None):
+        raise InputError("--no-trace excludes --trace and --html")
     limits = limits_of(timeout, memory)
     options = Options(
-        deadlock, fixpoint, reordering, not no_trace, "shortest" if shortest else "bounded", limits.memory
+        deadlock,
+        fixpoint,
+        reordering,
+        not no_trace,
+        shorten="shortest" if shortest else "bounded",
+        graph=MAX_NODES if html is not None else 0,
+        max_memory=limits.memory,
     )
     product = known_product(product)
     progress = Progress(sys.stderr)
@@ -98,6 +109,7 @@ def check(
     found: list[Answer] = []
     told: set[str] = set()
     kept: list[str] = []
+    reports: list[str] = []
     read = True
     try:
         for answer in answers(loaded, wanted, options, limits, ticking(progress)):
@@ -109,6 +121,8 @@ def check(
             if output == "text" and not (read := emit(answer_text(answer, stats=stats, view=view, look=look))):
                 break
             keep(trace, document(loaded, answer), kept)
+            if html is not None and (shown := document(loaded, answer)) is not None:
+                keep_report(html, report(loaded, shown, answer.verdict.graph), shown, reports)
             progress.prefix = f"{len(found) + 1} of {len(wanted)}: "
     finally:
         progress.clear()

@@ -53,6 +53,22 @@ TraceFile = Annotated[
 ]
 
 
+HtmlFile = Annotated[
+    str | None,
+    typer.Option("--html", metavar="FILE", help="Write a report to step through the run in a browser."),
+]
+
+
+def keep_report(path: str, text: str, document: Document, written: list[str]) -> None:
+    """Write a report, or one with a number if there is one already; says so."""
+    if written:
+        stem, dot, ending = path.rpartition(".")
+        path = f"{stem}-{len(written) + 1}.{ending}" if dot else f"{path}-{len(written) + 1}"
+    write_text(path, text)
+    written.append(path)
+    note(f"note: {document.title}: {path}")
+
+
 def keep(path: str | None, document: Document | None, written: list[str]) -> None:
     """Write a run to a file, or to one with a number if there is one already; says so."""
     if path is None or document is None:
