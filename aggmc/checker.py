@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from typing import Any, Literal, TypeVar
 
 from aggmc.boolean import Bool, support
@@ -126,6 +127,16 @@ class Verdict:
     stats: Stats = field(default_factory=Stats)
     trace: Trace | None = None
     graph: AggregateGraph | None = None
+    model: str = ""  # where it was read from, its language and its text: for reports
+    language: str = ""
+    source: str = field(default="", repr=False)
+
+    def to_html(self) -> str:
+        """A page for a browser: the verdict and, if there is one, the run, to step through."""
+        return str(import_module("aggmc.html.notebook").verdict_page(self))
+
+    def _repr_html_(self) -> str:
+        return str(import_module("aggmc.html.notebook").verdict_cell(self))
 
     @builtins.property  # the plain name is a field here
     def holds(self) -> bool:
@@ -370,10 +381,15 @@ class Checker:
             product=product,
             trace_seconds=trace_seconds,
             graph=graph,
+            **self._origin(),
             seconds=time.perf_counter() - started,
             stats=stats,
             trace=trace if self.options.trace else None,
         )
+
+    def _origin(self) -> dict[str, Any]:
+        model = self.model
+        return {"model": model.path or model.name, "language": model.language, "source": model.source}
 
     def _progress(self, effort: Effort) -> None:
         if self._tick is not None:
@@ -536,6 +552,7 @@ class Checker:
             seconds=time.perf_counter() - started,
             stats=Stats(bdd_nodes=len(self.encoding.bdd)),
             trace=trace if self.options.trace else None,
+            **self._origin(),
         )
 
 
@@ -594,12 +611,26 @@ def check(
     fixpoint: Fixpoint = "saturation",
     reordering: bool = False,
     trace: bool = True,
+    shorten: str = "bounded",
+    graph: int = 0,
 ) -> Verdict:
     """Check an LTL property of a model.
 
     The verdict is `holds` or `violated`; a violation comes with a `trace` that has been replayed. Raises
     `aggmc.InputError` if the formula cannot be read or the product does not take it, `aggmc.ModelError` if the model
-    errs. `aggmc.PRODUCTS` are the products.
+    errs. `aggmc.PRODUCTS` are the products. `shorten` is `none`, `bounded` or `shortest`; with `graph=n`, the verdict
+    has at most n nodes of the explored graph as `graph`.
     """
-    options = Options(deadlock=deadlock, fixpoint=fixpoint, reordering=reordering, trace=trace)
+    options = Options(deadlock, fixpoint, reordering, trace, shorten=shorten, graph=graph)
     return Checker(model, options).ltl(ask(model, formula), product)
+
+
+def automaton(formula: str, *, change_sets: bool = False) -> Tgba | Tgta:
+    """The automaton of a formula's negation, which accepts the runs that violate the formula.
+
+    With `change_sets` a testing automaton, or, if the formula is not stutter-invariant, a plain change-set automaton.
+    """
+    prop = prepare(parse(formula))
+    if not change_sets:
+        return prop.tgba
+    return prop.tgta() if prop.stutter_invariant else prop.change_set_automaton()

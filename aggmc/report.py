@@ -13,6 +13,8 @@ from aggmc.ltl.automata import Tgba, Tgta
 from aggmc.ltl.output import to_dict, to_text
 from aggmc.ltl.translate import Property
 from aggmc.run import Answer
+from aggmc.trace.aggregates import AggregateGraph
+from aggmc.trace.pictures import summary
 from aggmc.trace.recheck import Rechecked
 from aggmc.trace.trace import Trace
 from aggmc.trace.views.all import show
@@ -231,3 +233,24 @@ def replay_text(file: str, formula: str | None, found: Rechecked, view: str, loo
     if found.trace is not None:
         lines.append(show(found.trace, view, look))
     return "\n".join(lines)
+
+
+# --- graph ----------------------------------------------------------------------------------------------------------
+
+
+def graph_dict(model: str, verdict: str, graph: AggregateGraph) -> dict[str, Any]:
+    """What a check explored."""
+    return {"model": model, "verdict": verdict, **graph.to_dict()}
+
+
+def graph_text(graph: AggregateGraph) -> str:
+    """What a check explored, for people."""
+    return summary(graph)
+
+
+# --- simulate -------------------------------------------------------------------------------------------------------
+
+
+def simulation_dict(model: str, seed: int, stopped: str | None, trace: Trace) -> dict[str, Any]:
+    """A walk; `stopped` says why it is shorter than asked for."""
+    return {"model": model, "seed": seed, "stopped": stopped, "trace": trace.to_dict()}

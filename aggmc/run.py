@@ -51,9 +51,14 @@ def questions(model: Model, properties: Iterable[Written]) -> list[Question]:
     return [ask(model, p.formula, name=p.name, where=p.where) for p in properties]
 
 
+def ltl_queries(asked: Sequence[Question], product: str) -> list[Query]:
+    """LTL properties."""
+    return [_ltl(question, product) for question in asked]
+
+
 def queries(model: Model, asked: Sequence[Question], product: str, options: Options) -> list[Query]:
     """LTL properties, then the asserts of the model, then deadlocks if they are errors."""
-    result = [_ltl(question, product) for question in asked]
+    result = ltl_queries(asked, product)
     for a in model.assertions:
         result.append(Query("assert", a.name, a.text, None, lambda checker, a=a: checker.assertion(a)))  # type: ignore[misc]
     if options.deadlock == "error":

@@ -155,6 +155,7 @@ def test_public_names() -> None:
         "Trace",
         "UnsupportedError",
         "Verdict",
+        "automaton",
         "check",
         "load_model",
     }

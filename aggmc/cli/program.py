@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from aggmc import __version__
-from aggmc.cli import automaton, check, info, replay
+from aggmc.cli import automaton, check, graph, info, replay, simulate
 from aggmc.cli.codes import BAD_INPUT, HOLDS, INTERNAL, INTERRUPTED, UNKNOWN
 from aggmc.cli.options import products_help
 from aggmc.cli.streams import emit, open_streams, tell, unwritable
@@ -147,6 +147,8 @@ COMMANDS: dict[str, tuple[Callable[..., int], str | None]] = {
     "info": (info.info, None),
     "automaton": (automaton.automaton, None),
     "replay": (replay.replay, None),
+    "simulate": (simulate.simulate, None),
+    "graph": (graph.graph, products_help()),
 }
 for _name, (_function, _epilog) in COMMANDS.items():
     app.command(_name, epilog=_epilog)(_function)

@@ -16,12 +16,12 @@ from aggmc.report import error_text
 _CONTROLS = {code: "?" for code in [*range(32), *range(127, 160)] if chr(code) not in "\t\n"}
 
 
-def emit(text: str) -> bool:
+def emit(text: str, end: str = "\n") -> bool:
     """Write to stdout; False if nobody reads it. Raises InputError where it cannot be written."""
     try:
         if sys.stdout is None:
             raise OSError("it is closed")
-        sys.stdout.write(text + "\n")
+        sys.stdout.write(text + end)
         sys.stdout.flush()
     except BrokenPipeError:
         _silence()
@@ -30,6 +30,16 @@ def emit(text: str) -> bool:
         _silence()
         raise unwritable(error) from None
     return True
+
+
+def asked(prompt: str) -> str | None:
+    """A line that a person types, in lower case; None at the end."""
+    emit(prompt, end="")
+    line = sys.stdin.readline() if sys.stdin is not None else ""
+    if not line:
+        emit("")
+        return None
+    return line.strip().lower()
 
 
 def unwritable(error: OSError) -> InputError:

@@ -121,6 +121,7 @@
   const into = (node, box) => {
     if (!node || !box) return;
     const a = node.getBoundingClientRect();
+    if (!a.width) return; // it is hidden
     const b = box.getBoundingClientRect();
     if (a.top < b.top + 24 || a.bottom > b.bottom) box.scrollTop += a.top - b.top - b.height / 2;
     if (a.left < b.left || (a.right > b.right && a.width < b.width)) box.scrollLeft += a.left - b.left - b.width / 2;

@@ -66,6 +66,9 @@ class Trace:
         # views know traces, and not the other way round
         return str(import_module("aggmc.trace.views.all").show(self, view))
 
+    def _repr_html_(self) -> str:
+        return str(import_module("aggmc.html.notebook").trace_cell(self))
+
     @property
     def steps(self) -> tuple[Step, ...]:
         """All steps, those of the cycle once."""
@@ -116,13 +119,20 @@ def _letter(prop: Property, interpreter: Interpreter, state: State) -> int:
     return sum(interpreter.holds(atom.text, state) << i for i, atom in enumerate(prop.atoms))
 
 
-def _replayed(model: Model, interpreter: Interpreter, old: State, new: State, number: int, stutter: bool) -> Step:
+def step_of(model: Model, event_number: int | None, old: State, new: State) -> Step:
+    """A step as it is shown; without an event, a deadlock is repeated."""
     before, after = model.show_state(old), model.show_state(new)
     changes = {name: (before[name], after[name]) for name in after if before[name] != after[name]}
+    if event_number is None:
+        return Step(None, None, None, after, changes)
+    event = model.events[event_number]
+    return Step(event.name, event.actor, event.partner, after, changes)
+
+
+def _replayed(model: Model, interpreter: Interpreter, old: State, new: State, number: int, stutter: bool) -> Step:
     for event_number, target in interpreter.successors(old):
         if target == new:
-            event = model.events[event_number]
-            return Step(event.name, event.actor, event.partner, after, changes)
+            return step_of(model, event_number, old, new)
     if old == new and stutter and interpreter.is_dead(old):
-        return Step(None, None, None, after, changes)
+        return step_of(model, None, old, new)
     raise InternalError(f"replay: the model cannot make step {number} of the run that was found")

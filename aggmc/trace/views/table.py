@@ -32,7 +32,7 @@ def table_view(trace: Trace, look: Look) -> str:
     for block in _blocks(table, shown, look, len(trace.prefix) if trace.cycle and shown == len(trace.steps) else shown):
         lines += [*block, ""]
     if left:
-        lines.append(look.paint(f"({left} variables that do not change: --full-states)", "dim"))
+        lines.append(look.paint(f"({left} more that {'does' if left == 1 else 'do'} not change: --full-states)", "dim"))
     if trace.cycle and shown == len(trace.steps):
         lines.append(f"after step {shown} comes step {len(trace.prefix) + 1} again, for ever")
     lines += [*folded(trace, look), *why(trace, look)]
