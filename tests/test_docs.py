@@ -68,6 +68,7 @@ def test_pages() -> None:
         "development.md",
         "json.md",
         "language.md",
+        "traces.md",
     }
     for page in PAGES:
         text = page.read_text()
@@ -423,7 +424,10 @@ TYPES: dict[type, str] = {
 PARTS = {
     "check": {"results": "result", "error": "error"},
     "result": {"stats": "stats", "trace": "trace"},
-    "trace": {"prefix": "step", "cycle": "step"},
+    "trace": {"prefix": "step", "cycle": "step", "parts": "part"},
+    "replay": {"trace": "trace"},
+    "simulation": {"trace": "trace"},
+    "graph": {"nodes": "graph node", "edges": "graph edge"},
     "step": {"event": "event", "partner": "partner"},
     "failure": {"error": "error"},
     "error": {"trace": "trace"},
@@ -443,6 +447,15 @@ WRITING = [
     ("check", "check models/mutex.dve --ltl 'G F P_0.CS' --product tgba"),
     ("check", "check erring.dve --ltl 'G P.q'"),
     ("check", "check structure.hoa --ltl 'G F a'"),
+    ("check", "check models/mutex.dve --ltl 'G !P_0.CS'"),
+    ("replay", "replay models/mutex.dve run.json"),
+    ("replay", "replay models/mutex.dve run.json --ltl 'F P_1.CS'"),
+    ("replay", "replay models/mutex_naive.dve run.json --ltl 'F P_1.CS'"),
+    ("replay", "replay models/mutex.dve walk.json"),
+    ("simulation", "simulate models/mutex.dve"),
+    ("simulation", "simulate erring.dve"),
+    ("graph", "graph models/mutex.dve --ltl 'G F P_0.CS' --product sog"),
+    ("graph", "graph models/mutex.dve --ltl 'G(P_0.wait -> F P_0.CS)'"),
     ("failure", "check models/mutex.dve --ltl 'G'"),
     ("failure", "check models/mutex.dve --nonsense"),
     ("failure", "check nothing.dve --ltl 'G a'"),
@@ -498,6 +511,8 @@ def test_the_tables_of_json_are_what_is_written(desk: Path) -> None:
     (desk / "erring.dve").write_text(ERRING)
     (desk / "hard.dve").write_text(HARD)
     (desk / "structure.hoa").write_text(STRUCTURE)
+    shell(desk, "aggmc check models/mutex.dve --ltl 'G F P_0.CS' --trace run.json")
+    shell(desk, "aggmc simulate models/mutex.dve --trace walk.json")
     seen: list[tuple[str, dict[str, Any]]] = []
     for kind, arguments in WRITING:
         document = json.loads(shell(desk, f"aggmc {arguments} --format json 2> /dev/null").stdout)
