@@ -164,7 +164,7 @@ def test_console_blocks(block: Block, desk: Path) -> None:
 
 def test_some_commands_are_shown() -> None:
     found = [c for block in blocks("console") for c in commands(block.values[0].text)]
-    assert {c.line.split()[1] for c in found} == {"check", "info", "automaton"}
+    assert {c.line.split()[1] for c in found} == {"check", "info", "automaton", "replay", "simulate", "graph"}
     assert {c.code for c in found} == {0, 1, 2}
 
 
@@ -373,7 +373,7 @@ def test_links(page: Path) -> None:
 
 
 def test_every_page_is_linked() -> None:
-    linked = set(re.findall(r"\]\((docs/[\w.]+)\)", README.read_text()))
+    linked = set(re.findall(r"\]\((docs/[\w.]+\.md)\)", README.read_text()))
     assert linked == {str(page.relative_to(ROOT)) for page in PAGES if page.parent.name == "docs"}
 
 
