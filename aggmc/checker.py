@@ -11,7 +11,7 @@ import builtins
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from typing import Any, Literal, TypeVar
 
@@ -25,7 +25,7 @@ from aggmc.model.core import Assertion, Interpreter, Model, Proposition, State, 
 from aggmc.model.expr import FALSE, Expr, const, make, variables_of
 from aggmc.model.ranges import Ranges, infer, refine
 from aggmc.products.explicit import ExplicitKripke, ExplicitTgba, ExplicitTgta
-from aggmc.products.slap import slap, slap_tgta
+from aggmc.products.slap import Settle, slap, slap_tgta
 from aggmc.products.sog import Sog, SogTgta
 from aggmc.symbolic.domains import Escaped, Guess, static_domains
 from aggmc.symbolic.encode import Encoding
@@ -38,10 +38,12 @@ from aggmc.trace.trace import Trace, replay
 
 Deadlock = Literal["stutter", "ignore", "error"]
 Fixpoint = Literal["saturation", "chaining"]
+Absorb = Literal["all", "covered"]
 DEADLOCKS: tuple[str, ...] = ("stutter", "ignore", "error")
 FIXPOINTS: tuple[str, ...] = ("saturation", "chaining")
 #: how much is done for a shorter counterexample: the effort over decision diagrams, and over single states
 SHORTENING = {"none": (0, 0), "bounded": (400_000, 20_000), "shortest": (400_000_000, 5_000_000)}
+ABSORPTIONS: tuple[str, ...] = ("all", "covered")
 Tick = Callable[[str], None]
 Result = TypeVar("Result")
 
@@ -51,15 +53,30 @@ class Method:
     """A product: which properties it takes, which automaton it reads, and how it is built."""
 
     help: str
-    build: Callable[[Any, Any], Any]  # from a Kripke structure and an automaton
+    build: Callable[..., Any]  # from a Kripke structure and an automaton
     change_sets: bool = False  # reads an automaton over change-sets
     explicit: bool = False  # over single states
     stutter_invariant_only: bool = False
+    self_loops: bool = False  # `build` takes `absorb`
+
+
+def _slap(help: str, settle: Settle) -> Method:
+    return Method(help, partial(slap, settle=settle), self_loops=True)
+
+
+def _slap_tgta(help: str, settle: Settle) -> Method:
+    return Method(help, partial(slap_tgta, settle=settle), change_sets=True, self_loops=True)
 
 
 METHODS: dict[str, Method] = {
-    "slap": Method("self-loop aggregation with a TGBA", slap),
-    "slap-tgta": Method("self-loop aggregation with a testing automaton", slap_tgta, change_sets=True),
+    "slap": _slap("self-loop aggregation with a TGBA", Settle.NONE),
+    "slap-fst": _slap("slap, terminal states settled at once", Settle.FST),
+    "slap-fsa": _slap("slap, accepting self-loops settled at once", Settle.FSA),
+    "slap-plus": _slap("slap-fsa, self-loops of lone states never followed", Settle.PLUS),
+    "slap-tgta": _slap_tgta("self-loop aggregation with a testing automaton", Settle.NONE),
+    "slap-fst-tgta": _slap_tgta("slap-fst with a testing automaton", Settle.FST),
+    "slap-fsa-tgta": _slap_tgta("slap-fsa with a testing automaton", Settle.FSA),
+    "slap-plus-tgta": _slap_tgta("slap-plus with a testing automaton", Settle.PLUS),
     "sog": Method("symbolic observation graph with a TGBA", Sog, stutter_invariant_only=True),
     "sog-tgta": Method(
         "symbolic observation graph with a testing automaton", SogTgta, change_sets=True, stutter_invariant_only=True
@@ -80,12 +97,15 @@ class Options:
     trace: bool = True
     shorten: str = "bounded"
     graph: int = 0  # the most nodes of the explored graph that are wanted, as data
+    order: str | tuple[str, ...] = "auto"  # of the variables: a way to find one, or their names
     max_memory: int | None = None  # bytes that the decision diagrams may take
+    absorb: str = "all"
 
     def __post_init__(self) -> None:
         _one_of("deadlock", self.deadlock, DEADLOCKS)
         _one_of("fixpoint", self.fixpoint, FIXPOINTS)
         _one_of("shorten", self.shorten, tuple(SHORTENING))
+        _one_of("absorb", self.absorb, ABSORPTIONS)
 
 
 def _one_of(what: str, value: str, known: Sequence[str]) -> None:
@@ -200,6 +220,12 @@ def _in_formula(error: InputError, parsed: Parsed, atom: Atom) -> InputError:
     return type(error)(error.message, _moved(error.location, parsed, atom))
 
 
+def _with_trace(error: ModelError, trace: Trace | None) -> ModelError:
+    """Raised without a name: an exception and the frame that names it are a cycle, which keeps BDDs alive."""
+    error.trace = trace
+    return error
+
+
 class Checker:
     """Answers questions about one model; the encoding and the reachable states are computed once."""
 
@@ -234,6 +260,7 @@ class Checker:
             domains=self._guess.domains(),
             max_memory=self.options.max_memory,
             reordering=self.options.reordering,
+            order=self.options.order,
         )
 
     def _settled(self, work: Callable[[], Result]) -> Result:
@@ -331,10 +358,8 @@ class Checker:
                     if found != self.encoding.false:
                         self._raise_error(found, lambda state, text=text: self.interpreter.holds(text, state))  # type: ignore[misc]
             except ModelError as error:
-                moved = _in_formula(error, question.parsed, question.parsed.atoms[i])
-                assert isinstance(moved, ModelError)
-                moved.trace = error.trace
-                raise moved from None
+                where = _moved(error.location, question.parsed, question.parsed.atoms[i])
+                raise _with_trace(ModelError(error.message, where), error.trace) from None
 
     # -- LTL -----------------------------------------------------------------------------------------------------
 
@@ -401,7 +426,8 @@ class Checker:
         kripke = self._kripke([_expression(p, question.atoms) for p in prop.propositions])
         letters = self._letters(kripke, prop, question) if method.change_sets else None
         automaton = _automaton(prop, method, letters)
-        product = self._recorded(method.build(kripke, automaton))
+        settings = {"absorb": self.options.absorb} if method.self_loops else {}
+        product = self._recorded(method.build(kripke, automaton, **settings))
         run = search(product, effort, self._progress)
         self._searched = time.process_time()
         if run is None:
@@ -521,9 +547,8 @@ class Checker:
         wrong = self.encoding.truth(a.error)
         failing = reachable & ~self.encoding.truth(a.holds) & ~wrong
         if failing == self.encoding.false and (wrong := wrong & reachable) != self.encoding.false:
-            error = ModelError(f"the assertion `{a.text}` errs in a reachable state", a.location)
-            error.trace = replay(self.model, self.interpreter, finite_run(self.kripke, reachable, wrong))
-            raise error
+            trace = replay(self.model, self.interpreter, finite_run(self.kripke, reachable, wrong))
+            raise _with_trace(ModelError(f"the assertion `{a.text}` errs in a reachable state", a.location), trace)
         return self._state_verdict("assert", a.name, a.text, failing, started)
 
     def deadlocks(self) -> Verdict:
@@ -609,6 +634,7 @@ def check(
     *,
     deadlock: Deadlock = "stutter",
     fixpoint: Fixpoint = "saturation",
+    absorb: Absorb = "all",
     reordering: bool = False,
     trace: bool = True,
     shorten: str = "bounded",
@@ -621,7 +647,7 @@ def check(
     errs. `aggmc.PRODUCTS` are the products. `shorten` is `none`, `bounded` or `shortest`; with `graph=n`, the verdict
     has at most n nodes of the explored graph as `graph`.
     """
-    options = Options(deadlock, fixpoint, reordering, trace, shorten=shorten, graph=graph)
+    options = Options(deadlock, fixpoint, reordering, trace, shorten=shorten, graph=graph, absorb=absorb)
     return Checker(model, options).ltl(ask(model, formula), product)
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from aggmc.checker import PRODUCTS, Options
+from aggmc.checker import Options
 from aggmc.cli.codes import BAD_INPUT, GRAVEST_FIRST, HOLDS, INTERNAL, UNKNOWN, VIOLATED
 from aggmc.cli.options import (
     AsLanes,
@@ -49,7 +49,7 @@ def check(
     properties: Annotated[
         str | None, typer.Option(metavar="FILE", help="LTL properties, one a line, as `name: formula` or `formula`.")
     ] = None,
-    product: Annotated[str, typer.Option(metavar="|".join(PRODUCTS), help="The method: see below.")] = "auto",
+    product: Annotated[str, typer.Option(metavar="NAME", help="The method: see below.")] = "auto",
     deadlock: Annotated[
         Literal["stutter", "ignore", "error"],
         typer.Option(
@@ -60,6 +60,10 @@ def check(
     memory: Memory = None,
     fixpoint: Fixpoint = "saturation",
     reordering: Reordering = False,
+    absorb: Annotated[
+        Literal["all", "covered"],
+        typer.Option(help="Self-loops that aggregates of slap absorb: all, or those with marks of the entering edge."),
+    ] = "all",
     output: Format = "text",
     shortest: Annotated[
         bool, typer.Option("--shortest", help="Take all the time it needs to make counterexamples short.")
@@ -98,6 +102,7 @@ def check(
         shorten="shortest" if shortest else "bounded",
         graph=MAX_NODES if html is not None else 0,
         max_memory=limits.memory,
+        absorb=absorb,
     )
     product = known_product(product)
     progress = Progress(sys.stderr)

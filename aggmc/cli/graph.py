@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from aggmc.checker import PRODUCTS, Options
+from aggmc.checker import Options
 from aggmc.cli.codes import HOLDS
 from aggmc.cli.options import (
     Fixpoint,
@@ -32,7 +32,7 @@ from aggmc.trace.aggregates import MAX_NODES
 def graph(
     model: ModelPath,
     ltl: Annotated[str, typer.Option(metavar="FORMULA", help="The LTL property.")],
-    product: Annotated[str, typer.Option(metavar="|".join(PRODUCTS), help="The method, as for `check`.")] = "auto",
+    product: Annotated[str, typer.Option(metavar="NAME", help="The method, as for `check`.")] = "auto",
     deadlock: Annotated[
         Literal["stutter", "ignore", "error"], typer.Option(help="What a deadlock means, as for `check`.")
     ] = "stutter",

@@ -10,7 +10,7 @@ value (and more); values outside it are never encoded.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -326,6 +326,9 @@ class Ranges:
         return Ranges(variables, at_event, before)
 
 
+_MOST_FOLLOWED = 500_000  # pairs of an event and a variable
+
+
 class _Analysis:
     def __init__(self, model: Model) -> None:
         self.model = model
@@ -333,7 +336,7 @@ class _Analysis:
         self.joined: list[Interval] = [
             (min(s[v] for s in model.initial), max(s[v] for s in model.initial)) for v in range(count)
         ]
-        self.owner = _owners(model)
+        self.owner = _affordable(_owners(model), model)
         self.owned: dict[int, list[int]] = defaultdict(list)
         for v, process in self.owner.items():
             self.owned[process].append(v)
@@ -480,6 +483,14 @@ def _owners(model: Model) -> dict[int, int]:
             own = [p for p in processes if model.variables[v].name.startswith(model.variables[p].name + ".")]
             result[v] = min(own or processes)
     return result
+
+
+def _affordable(owner: dict[int, int], model: Model) -> dict[int, int]:
+    """The owned variables but those of processes with so many, and so many events, that following each of them from
+    location to location takes long."""
+    variables = Counter(owner.values())
+    events = Counter(m.variable for event in model.events for m in event.moves)
+    return {v: p for v, p in owner.items() if variables[p] * events[p] <= _MOST_FOLLOWED}
 
 
 def _thresholds(model: Model) -> list[int]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from functools import cache
-from importlib import import_module
 from typing import Any
 
 from aggmc.errors import AggmcError
@@ -21,9 +20,13 @@ def cudd() -> Any:
     if hidden:
         sys.modules["networkx"] = None  # type: ignore[assignment]
     try:
-        return import_module("dd.cudd")
+        from dd import cudd as module
     except ImportError as error:
         raise AggmcError(f"dd was installed without CUDD, which aggmc needs ({error})") from None
     finally:
         if hidden:
             del sys.modules["networkx"]
+    refused = getattr(sys.modules.get("dd._utils"), "_nx_error", None)
+    if refused is not None:  # dd keeps it, and with it our callers' frames and all that is in them
+        refused.__traceback__ = None
+    return module

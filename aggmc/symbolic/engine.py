@@ -51,9 +51,10 @@ def chosen() -> Choice:
 def _trouble() -> str | None:
     """Why the native engine cannot run; None if it can."""
     library = cudd()
-    version = import_module("dd").__version__
-    if version != _DD_VERSION:
-        return f"dd is version {version}; the native engine was made for {_DD_VERSION}"
+    import dd
+
+    if dd.__version__ != _DD_VERSION:
+        return f"dd is version {dd.__version__}; the native engine was made for {_DD_VERSION}"
     bdd = library.BDD()
     bdd.configure(reordering=False)
     bdd.declare("x0", "y0")

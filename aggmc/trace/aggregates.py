@@ -247,8 +247,10 @@ def _visits(recorder: Recorder, kripke: SymbolicKripke | None, walk: Walk) -> li
         if kripke is not None and recorder.aggregate(node) is not None and _fits(recorder.inside(node), old, new):
             found.append((0, (j, node)))
         for edge in recorder.successors(node):
-            fits = old == new if edge.step is None else _fits(edge.step, old, new)
-            if (fits or kripke is None) and contains(edge.target, j):
+            # an edge without a step stands for a run among the states of its source
+            step = edge.step if edge.step is not None or kripke is None else recorder.inside(node)
+            fits = kripke is None or _fits(step, old, new)
+            if fits and contains(edge.target, j):
                 found.append((edge.marks, (j, edge.target)))
         return found
 

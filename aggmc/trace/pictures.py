@@ -22,7 +22,7 @@ def graph_picture(graph: AggregateGraph) -> Picture:
 def _lines(node: GraphNode) -> tuple[str, ...]:
     head = "" if node.automaton_state is None else f"q{node.automaton_state}"
     if node.states is None:
-        return (head, "divergence")
+        return (head, "for ever")
     return tuple(line for line in (head, _states(node.states), node.propositions) if line)
 
 
@@ -35,7 +35,7 @@ def _states(count: int) -> str:
 
 def _tooltip(node: GraphNode) -> str:
     if node.states is None:
-        return "for ever in the node before"
+        return "a run that stays among the states of the node before"
     return f"automaton state {node.automaton_state}; {node.states} states; {node.propositions}"
 
 

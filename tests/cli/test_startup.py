@@ -1,0 +1,39 @@
+"""The program starts fast: libraries are imported when they are needed."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+from collections.abc import Sequence
+
+import pytest
+
+HEAVY = ("dd", "spot", "lark", "rich", "networkx", "xml", "distributed")
+
+
+def seconds(command: Sequence[str]) -> float:
+    """Of the processor, for a command; the least of some runs."""
+    found = []
+    for _ in range(5):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([sys.executable, *command], check=True, capture_output=True, timeout=60)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        found.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return min(found)
+
+
+def test_help_is_quick() -> None:
+    # 0.15 s on an idle machine; here other tests may run on the same core
+    assert seconds(["-m", "aggmc", "--help"]) - seconds(["-c", "pass"]) < 0.25
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["check", "--help"], ["--version"]])
+def test_help_imports_no_engine(arguments: list[str]) -> None:
+    code = (
+        "import sys\nfrom aggmc.cli import main\n"
+        f"main({arguments!r})\n"
+        f"print([m for m in {HEAVY!r} if m in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60)
+    assert done.stderr.strip() == "[]"
