@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from aggmc.errors import AggmcError, InputError, InternalError, LimitReached, ModelError, UnsupportedError
     from aggmc.model.core import Model
     from aggmc.model.load import load_model
+    from aggmc.racing import RaceVerdict, race
     from aggmc.trace.trace import Trace
 
 __version__ = "0.1.0"
@@ -28,12 +29,14 @@ __all__ = [
     "LimitReached",
     "Model",
     "ModelError",
+    "RaceVerdict",
     "Trace",
     "UnsupportedError",
     "Verdict",
     "automaton",
     "check",
     "load_model",
+    "race",
 ]
 
 _HOME = {
@@ -43,6 +46,8 @@ _HOME = {
     "check": "aggmc.checker",
     "Model": "aggmc.model.core",
     "load_model": "aggmc.model.load",
+    "race": "aggmc.racing",
+    "RaceVerdict": "aggmc.racing",
     "Trace": "aggmc.trace.trace",
 }
 

@@ -232,6 +232,7 @@ class Checker:
     def __init__(self, model: Model, options: Options | None = None, tick: Tick | None = None) -> None:
         self.model = model
         self.options = options or Options()
+        self.effort = Effort()  # of the search that is going on, or was the last one
         self._tick = tick
         self._errors_checked = False
         self._searched = 0.0
@@ -272,6 +273,11 @@ class Checker:
                 self._guess.widen(escaped)
                 for name in ("encoding", "kripke", "reachable"):
                     self.__dict__.pop(name, None)
+
+    def bdd_nodes(self) -> int | None:
+        """How many nodes of decision diagrams are in memory; None if there is no encoding yet."""
+        encoding = self.__dict__.get("encoding")
+        return len(encoding.bdd) if encoding is not None else None
 
     @cached_property
     def kripke(self) -> SymbolicKripke:
@@ -377,7 +383,7 @@ class Checker:
         method = METHODS[product]
         refuse(prop, product)
         self._check_propositions(question, explicit=method.explicit)
-        effort = Effort()
+        effort = self.effort = Effort()
         lasso, automaton = (self._explicit if method.explicit else self._symbolic)(prop, question, method, effort)
         trace = None
         shortest = None

@@ -7,7 +7,10 @@ work in a child that the parent watches and may kill at any moment:
     run_tasks   tasks 0 … n-1, one after another in one child; after a limit or a crash, a new child does the rest
     watched     the same limits for work in this process (reading a model), which is Python's and can be interrupted
 
-The child ignores Ctrl-C (the parent hears it, and ends the child) and dies with its parent.
+Several tasks at once, each in a child of its own: `aggmc/pool.py`.
+
+The child ignores Ctrl-C (the parent hears it, and ends the child) and dies with its parent. Where the system has no
+memory left, it ends a child before the parent, which can still say what became of it.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ import signal
 import threading
 import time
 import traceback
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, Pipe
@@ -32,11 +35,14 @@ from aggmc.errors import AggmcError, InputError, InternalError, LimitReached
 Result = TypeVar("Result")
 Send = Callable[[Any], None]
 Tick = Callable[[str], None]
+Report = Callable[[object], None]  # a Tick for anything; its text up to a `:` is the stage that a task has reached
 Failure = AggmcError | InternalError
 
 POLL_SECONDS = 0.1
 TICK_SECONDS = 0.2  # a child reports its progress no more often
-_PR_SET_PDEATHSIG = 1
+PR_SET_PDEATHSIG = 1
+_OOM_SCORE = 500  # of 1000: the more, the sooner the system ends a process for lack of memory
+_SIGNALS = {signal.SIGINT, signal.SIGTERM}  # which a program may turn into exceptions
 _MIB = 1 << 20
 _UNITS = {"": _MIB, "k": 1 << 10, "m": _MIB, "g": 1 << 30, "t": 1 << 40}
 _NULL_NODE = "is `NULL` pointer"  # what dd says when CUDD has no memory left
@@ -54,6 +60,20 @@ class Limits:
             raise InputError(f"a time limit is a positive number of seconds, not {self.seconds:g}")
         if self.memory is not None and self.memory <= 0:
             raise InputError("a memory limit is positive")
+
+    def exceeded(self, started: float | None, memory: Callable[[], int]) -> LimitReached | None:
+        """The limit that a task has reached which was started at this time, and holds this much memory."""
+        if self.seconds is not None and started is not None and time.monotonic() - started >= self.seconds:
+            return LimitReached(f"time limit of {self.seconds:g} s reached")
+        if self.memory is not None and memory() > self.memory:
+            return _memory_limit(self.memory)
+        return None
+
+    def patience(self, started: float | None) -> float:
+        """For how many seconds one need not look at the task."""
+        if self.seconds is None or started is None:
+            return POLL_SECONDS
+        return min(POLL_SECONDS, max(0.0, started + self.seconds - time.monotonic()))
 
 
 def parse_memory(text: str) -> int:
@@ -85,7 +105,7 @@ class Worker:
         self._connection, sender = Pipe(duplex=False)
         parent = os.getpid()
         # Ctrl-C between the fork and the first line of the child would end the child with a traceback
-        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
         try:
             self.pid = os.fork()
         except OSError:
@@ -139,18 +159,28 @@ class Worker:
 
     def stop(self) -> None:
         """End the child, whatever it is doing; a second Ctrl-C does not get in between."""
-        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
-            if self._status is None:
-                os.kill(self.pid, signal.SIGKILL)
-                self._reap()
-            self._connection.close()
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        stop_all([self])
+
+    def _kill(self) -> None:
+        if self._status is None:
+            os.kill(self.pid, signal.SIGKILL)
 
     def _reap(self) -> None:
         if self._status is None:
             _, self._status = os.waitpid(self.pid, 0)
+
+
+def stop_all(workers: Sequence[Worker]) -> None:
+    """End children: all of them are told before the first one is waited for."""
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+    try:
+        for worker in workers:
+            worker._kill()
+        for worker in workers:
+            worker._reap()
+            worker._connection.close()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
 
 def _be_child(job: Callable[[Send], None], connection: Connection, parent: int, mask: set[Any]) -> None:
@@ -158,9 +188,11 @@ def _be_child(job: Callable[[Send], None], connection: Connection, parent: int, 
     status = 1
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() == parent:  # else it died before the line above
+            _offer_to_the_system()
             job(connection.send)
             status = 0
     except BrokenPipeError:
@@ -170,6 +202,16 @@ def _be_child(job: Callable[[Send], None], connection: Connection, parent: int, 
             traceback.print_exc()
     finally:
         os._exit(status)
+
+
+def _offer_to_the_system() -> None:
+    try:
+        with open("/proc/self/oom_score_adj", "r+", encoding="ascii") as file:
+            if int(file.read()) < _OOM_SCORE:  # only its owner's superior may lower it
+                file.seek(0)
+                file.write(str(_OOM_SCORE))
+    except (OSError, ValueError):
+        pass  # no such thing here: the system chooses
 
 
 def _resident(pid: int | Literal["self"]) -> int:
@@ -186,7 +228,7 @@ def _resident(pid: int | Literal["self"]) -> int:
 # --- tasks ----------------------------------------------------------------------------------------------------------
 
 # Makes what the tasks share (in the child) and returns what answers task number i.
-Session = Callable[[Tick | None], Callable[[int], Result]]
+Session = Callable[[Report | None], Callable[[int], Result]]
 
 
 def run_tasks(
@@ -206,7 +248,7 @@ def run_tasks(
     done = 0
     while done < count:
         try:
-            worker = Worker(lambda send, first=done: _serve(session, first, count, tick is not None, send))  # type: ignore[misc]
+            worker = Worker(lambda send, first=done: serve(session, first, count, tick is not None, send))  # type: ignore[misc]
         except OSError as error:  # too many processes, or files, or no memory
             done += 1
             yield LimitReached(f"no working process can be started: {error.strerror or error}")
@@ -242,12 +284,12 @@ class _Watch(Generic[Result]):
                 return exceeded
             if self.tick is not None and self.said:
                 self.tick(self.said)
-            if not worker.wait(self._patience()):
+            if not worker.wait(self.limits.patience(self.started)):
                 continue
             try:
                 kind, content = worker.receive()
             except WorkerEnded as end:
-                return _crash(end)
+                return crash_of(end)
             if kind == "tick":
                 self.said = content
             elif kind == "start":
@@ -258,25 +300,16 @@ class _Watch(Generic[Result]):
                 result: Result | Failure = content
                 return result
 
-    def _patience(self) -> float:
-        if self.limits.seconds is None or self.started is None:
-            return POLL_SECONDS
-        return min(POLL_SECONDS, max(0.0, self.started + self.limits.seconds - time.monotonic()))
-
     def _exceeded(self, worker: Worker) -> LimitReached | None:
-        seconds, memory = self.limits.seconds, self.limits.memory
-        if seconds is not None and self.started is not None and time.monotonic() - self.started >= seconds:
-            return LimitReached(f"time limit of {seconds:g} s reached")
-        if memory is not None and worker.memory() > memory:
-            return _memory_limit(memory)
-        return None
+        return self.limits.exceeded(self.started, worker.memory)
 
 
 def _memory_limit(memory: int) -> LimitReached:
     return LimitReached(f"memory limit of {memory / _MIB:g} MB reached")
 
 
-def _crash(end: WorkerEnded) -> Failure:
+def crash_of(end: WorkerEnded) -> Failure:
+    """What the end of a child means for its task."""
     if end.signal_number is None:
         return InternalError(f"the working process ended by itself, with status {end.exit_status}")
     name = _signal_name(end.signal_number)
@@ -291,8 +324,8 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def _serve(session: Session[Result], first: int, count: int, with_ticks: bool, send: Send) -> None:
-    """In the child."""
+def serve(session: Session[Result], first: int, count: int, with_ticks: bool, send: Send) -> None:
+    """Do tasks one after another, in the child."""
     answer: Callable[[int], Result] | None = None
     for number in range(first, count):
         send(("start", number))
@@ -308,14 +341,14 @@ def _serve(session: Session[Result], first: int, count: int, with_ticks: bool, s
             send(("answer", failure))
 
 
-def _throttled(send: Send) -> Tick:
+def _throttled(send: Send) -> Report:
     last = 0.0
     stage = ""
 
-    def tick(text: str) -> None:
+    def tick(text: object) -> None:
         nonlocal last, stage
         now = time.monotonic()
-        here = text.partition(":")[0]
+        here = str(text).partition(":")[0]
         if here != stage or now - last >= TICK_SECONDS:  # a new stage may be the last word for long
             last, stage = now, here
             send(("tick", text))

@@ -12,6 +12,7 @@ from aggmc.info import Info
 from aggmc.ltl.automata import Tgba, Tgta
 from aggmc.ltl.output import to_dict, to_text
 from aggmc.ltl.translate import Property
+from aggmc.racing import Entrant, RaceVerdict
 from aggmc.run import Answer
 from aggmc.trace.aggregates import AggregateGraph
 from aggmc.trace.pictures import summary
@@ -62,14 +63,15 @@ def _internal(error: Exception) -> str:
 
 def check_dict(model: str, answers: Sequence[Answer]) -> dict[str, Any]:
     """The results of a check, each with its error if there was one; the gravest is told for all."""
-    result: dict[str, Any] = {"model": model, "results": [_answer_dict(a) for a in answers]}
+    result: dict[str, Any] = {"model": model, "results": [answer_dict(a) for a in answers]}
     failures = [a.failure for a in answers if a.failure is not None]
     if failures:
         result["error"] = error_dict(_gravest(failures))
     return result
 
 
-def _answer_dict(answer: Answer) -> dict[str, Any]:
+def answer_dict(answer: Answer) -> dict[str, Any]:
+    """A result, with its error if there was one."""
     failed = {} if answer.failure is None else {"error": error_dict(answer.failure)}
     return {**answer.verdict.to_dict(), **failed}
 
@@ -88,6 +90,10 @@ def answer_text(answer: Answer, *, stats: bool, view: str = "steps", look: Look 
     if verdict.reason is not None:
         lines.append(f"  because: {verdict.reason}")
     lines.append(f"  {_how(verdict)}")
+    if isinstance(verdict, RaceVerdict):
+        lines.append(f"  {race_line(verdict)}")
+        if stats or answer.failure is not None:
+            lines += _table([_entrant_row(e) for e in verdict.entrants], indent="    ")
     if stats:
         lines += [f"  {line}" for line in _details(verdict)]
     trace = verdict.trace
@@ -96,6 +102,50 @@ def answer_text(answer: Answer, *, stats: bool, view: str = "steps", look: Look 
     elif isinstance(answer.failure, ModelError) and isinstance(answer.failure.trace, Trace):
         lines += ["  the run that leads to the error:", show(answer.failure.trace, view, look)]
     return "\n".join(lines)
+
+
+def race_line(verdict: RaceVerdict) -> str:
+    """Who won a race, by how much, and what became of the others."""
+    rest = [e for e in verdict.entrants if e.product != verdict.product]
+    others = sorted((e for e in rest if e.state == "answered"), key=lambda e: e.ended or 0.0)
+    if verdict.product is None:
+        return f"race: nobody won in {verdict.seconds:.3f} s"
+    won = next((e.ended or 0.0 for e in verdict.entrants if e.product == verdict.product), verdict.seconds)
+    told = [f"race: {verdict.product} won after {won:.3f} s"]
+    told += [f"{e.product} answered {(e.ended or 0.0) - won:.3f} s later" for e in others]
+    told += [f"{e.product} {_fate(e)}" for e in rest if e.state != "answered"]
+    return "; ".join(told)
+
+
+def race_doing(entrants: Sequence[Entrant]) -> str:
+    """In one line, what those do who are still in the race."""
+    return "; ".join(f"{e.product}: {e.doing or 'starting'}" for e in entrants if e.state == "running")
+
+
+def _fate(entrant: Entrant) -> str:
+    match entrant.state:
+        case "stopped":
+            return f"was stopped ({entrant.doing})" if entrant.doing else "was stopped"
+        case "waiting":
+            return "had not started"
+        case "refused":
+            return "does not take the property"
+        case "limit":
+            return f"gave up: {entrant.reason}"
+        case _:
+            return f"failed: {entrant.reason}"
+
+
+def _entrant_row(entrant: Entrant) -> tuple[str, ...]:
+    return (
+        entrant.product,
+        entrant.verdict or entrant.state,
+        f"{entrant.seconds:.3f} s",
+        "" if entrant.aggregates is None else _count(entrant.aggregates, "aggregate"),
+        "" if entrant.bdd_nodes is None else f"{entrant.bdd_nodes} BDD nodes",
+        f"{entrant.memory / (1 << 20):.0f} MB",
+        entrant.reason or "",
+    )
 
 
 def _title(verdict: Verdict) -> str:
@@ -178,9 +228,9 @@ def info_text(info: Info) -> str:
     return "\n".join(lines)
 
 
-def _table(rows: Sequence[Sequence[str]]) -> list[str]:
+def _table(rows: Sequence[Sequence[str]], indent: str = "  ") -> list[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  " + "  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    return [indent + "  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
 
 
 # --- automaton ------------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from aggmc.ltl.formula import parse
 from aggmc.ltl.translate import Property, prepare
 from aggmc.model.core import Model
 from aggmc.properties import Written, read_properties
+from aggmc.racing import Field, Watch, compete, reason_of
 from aggmc.trace.formats.document import Claim, Document
 from aggmc.trace.recheck import Rechecked, recheck
 
@@ -30,6 +31,7 @@ class Query:
     property: str | None
     product: str | None
     answer: Callable[[Checker], Verdict]
+    question: Question | None = None  # of an LTL property
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ def _ltl(question: Question, product: str) -> Query:
             raise
 
     asked = None if product == "auto" else product
-    return Query("ltl", question.name, question.parsed.text, asked, answer)
+    return Query("ltl", question.name, question.parsed.text, asked, answer, question)
 
 
 def answers(
@@ -101,6 +103,28 @@ def answers(
             started = time.perf_counter()
 
 
+def raced(
+    model: Model,
+    asked: Sequence[Query],
+    field: Field,
+    options: Options,
+    limits: Limits,
+    tick: Tick | None = None,
+    watch: Watch | None = None,
+) -> Iterator[Answer]:
+    """The answers, in order: each LTL property is a race of its own; asserts and deadlocks are answered once."""
+    rest = []
+    for query in asked:
+        if query.question is None:
+            rest.append(query)
+            continue
+        verdict, failure = compete(model, query.question, field, options, limits, watch)
+        if isinstance(failure, ModelError) and not options.trace:
+            failure.trace = None
+        yield Answer(verdict, None if isinstance(failure, LimitReached) else failure)
+    yield from answers(model, rest, options, limits, tick)
+
+
 def _unknown(query: Query, failure: Failure, options: Options, seconds: float) -> Answer:
     if isinstance(failure, ModelError) and not options.trace:
         failure.trace = None
@@ -111,16 +135,10 @@ def _unknown(query: Query, failure: Failure, options: Options, seconds: float) -
         verdict="unknown",
         deadlock=options.deadlock,
         product=query.product,
-        reason=_reason(failure),
+        reason=reason_of(failure),
         seconds=seconds,
     )
     return Answer(verdict, None if isinstance(failure, LimitReached) else failure)
-
-
-def _reason(failure: Failure) -> str:
-    if not isinstance(failure, AggmcError):
-        return f"internal error: {failure}"
-    return f"{failure.location}: {failure.message}" if failure.location is not None else failure.message
 
 
 def translate(

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import aggmc
+from aggmc.batch.suite import read_suite
 from aggmc.checker import METHODS, ask, check
 from aggmc.errors import InputError
 from aggmc.model.core import reachable
@@ -64,6 +65,7 @@ def test_pages() -> None:
     assert {page.name for page in PAGES} == {
         "README.md",
         "algorithms.md",
+        "batch.md",
         "changelog.md",
         "development.md",
         "json.md",
@@ -74,7 +76,7 @@ def test_pages() -> None:
         text = page.read_text()
         assert len(re.findall(r"^\s*```", text, re.M)) == 2 * len(blocks_of(page)), page
         languages = {block.language for block in blocks_of(page)}
-        assert languages <= {"sh", "text", "console", "python", "dve", "hoa", "ltl"}, page
+        assert languages <= {"sh", "text", "console", "python", "dve", "hoa", "ltl", "toml", "csv"}, page
 
 
 # -- commands ----------------------------------------------------------------------------------------------------------
@@ -164,7 +166,8 @@ def test_console_blocks(block: Block, desk: Path) -> None:
 
 def test_some_commands_are_shown() -> None:
     found = [c for block in blocks("console") for c in commands(block.values[0].text)]
-    assert {c.line.split()[1] for c in found} == {"check", "info", "automaton", "replay", "simulate", "graph"}
+    shown = {"check", "batch", "info", "automaton", "replay", "simulate", "graph"}
+    assert {c.line.split()[1] for c in found} == shown
     assert {c.code for c in found} == {0, 1, 2}
 
 
@@ -296,6 +299,19 @@ def test_changelog_has_this_version() -> None:
     assert f"## {aggmc.__version__}\n" in (ROOT / "docs" / "changelog.md").read_text()
 
 
+@pytest.mark.parametrize("block", blocks("toml", "csv"))
+def test_suites(block: Block, tmp_path: Path) -> None:
+    """They can be read, beside the models of the project."""
+    for path in (ROOT / "models").iterdir():
+        (tmp_path / path.name).symlink_to(path)
+    (tmp_path / f"shown.{block.language}").write_text(block.text)
+    checks = read_suite(tmp_path / f"shown.{block.language}")
+    for one in checks:
+        if one.formula is not None:
+            ask(load_model(one.model), one.formula)
+    assert len(checks) > 1
+
+
 # -- languages ---------------------------------------------------------------------------------------------------------
 
 
@@ -423,12 +439,14 @@ TYPES: dict[type, str] = {
 #: where the objects of a kind have objects of another one
 PARTS = {
     "check": {"results": "result", "error": "error"},
-    "result": {"stats": "stats", "trace": "trace"},
+    "result": {"stats": "stats", "trace": "trace", "race": "entrant"},
     "trace": {"prefix": "step", "cycle": "step", "parts": "part"},
     "replay": {"trace": "trace"},
     "simulation": {"trace": "trace"},
     "graph": {"nodes": "graph node", "edges": "graph edge"},
     "step": {"event": "event", "partner": "partner"},
+    "batch": {"results": "batch result", "summary": "summary"},
+    "batch result": {"stats": "stats", "trace": "trace", "race": "entrant", "error": "error"},
     "failure": {"error": "error"},
     "error": {"trace": "trace"},
     "info": {"variables": "variable", "events": "declared event"},
@@ -439,12 +457,31 @@ ERRING = "byte a[2], i; process P { state q; init q; trans q -> q { effect a[i] 
 #: to write down what a step does takes longer than anybody waits
 HARD = "int x = 1, y = 3; process P { state q; init q; trans q -> q { effect x = x * y, y = y * x; }; } system async;"
 STRUCTURE = 'HOA: v1\nStart: 0\nAP: 1 "a"\n--BODY--\nState: [0] 0\n1\nState: [!0] 1\n--END--\n'
+SUITE = """
+[[check]]
+model = "erring.dve"
+ltl = "G P.q"
+name = "a name"
+expected = "holds"
+
+[[check]]
+model = "models/mutex.dve"
+ltl = "G F P_0.CS"
+race = "slap,tgba"
+timeout = 60
+memory = "2G"
+
+[[check]]
+model = "models/mutex.dve"
+deadlocks = true
+"""
 #: commands that together write every field that there is
 WRITING = [
     ("check", "check models/readers_writers.dve --properties models/readers_writers.properties"),
     ("check", "check models/philosophers.dve --deadlock error"),
     ("check", "check models/mutex.dve --ltl 'X P_0.CS' --product sog"),
     ("check", "check models/mutex.dve --ltl 'G F P_0.CS' --product tgba"),
+    ("check", "check models/mutex.dve --ltl 'X P_0.CS' --race sog,slap,tgba --jobs 1"),
     ("check", "check erring.dve --ltl 'G P.q'"),
     ("check", "check structure.hoa --ltl 'G F a'"),
     ("check", "check models/mutex.dve --ltl 'G !P_0.CS'"),
@@ -456,6 +493,7 @@ WRITING = [
     ("simulation", "simulate erring.dve"),
     ("graph", "graph models/mutex.dve --ltl 'G F P_0.CS' --product sog"),
     ("graph", "graph models/mutex.dve --ltl 'G(P_0.wait -> F P_0.CS)'"),
+    ("batch", "batch suite.toml"),
     ("failure", "check models/mutex.dve --ltl 'G'"),
     ("failure", "check models/mutex.dve --nonsense"),
     ("failure", "check nothing.dve --ltl 'G a'"),
@@ -510,6 +548,7 @@ def faults(documented: Mapping[str, Mapping[str, Field]], seen: Sequence[tuple[s
 def test_the_tables_of_json_are_what_is_written(desk: Path) -> None:
     (desk / "erring.dve").write_text(ERRING)
     (desk / "hard.dve").write_text(HARD)
+    (desk / "suite.toml").write_text(SUITE)
     (desk / "structure.hoa").write_text(STRUCTURE)
     shell(desk, "aggmc check models/mutex.dve --ltl 'G F P_0.CS' --trace run.json")
     shell(desk, "aggmc simulate models/mutex.dve --trace walk.json")

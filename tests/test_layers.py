@@ -23,6 +23,8 @@ LAYERS = {
     "limits": 1,
     "progress": 1,
     "files": 1,
+    "pool": 2,
+    "live": 2,
     "properties": 2,
     "symbolic": 2,
     "products": 3,
@@ -32,15 +34,16 @@ LAYERS = {
     "trace": 5,
     "html": 6,
     "checker": 6,
-    "race": 7,
-    "run": 7,
-    "info": 7,
-    "report": 8,
-    "bench": 8,
-    "cli": 9,
-    "__main__": 10,
+    "racing": 7,
+    "run": 8,
+    "info": 8,
+    "report": 9,
+    "bench": 10,
+    "batch": 10,
+    "cli": 12,
+    "__main__": 13,
 }
-ABOVE_CHECKER = 8
+ABOVE_CHECKER = 9
 
 
 def name_of(path: Path) -> str:
@@ -152,12 +155,14 @@ def test_public_names() -> None:
         "LimitReached",
         "Model",
         "ModelError",
+        "RaceVerdict",
         "Trace",
         "UnsupportedError",
         "Verdict",
         "automaton",
         "check",
         "load_model",
+        "race",
     }
     assert len(aggmc.__all__) == len(set(aggmc.__all__))
     for name in aggmc.__all__:
@@ -169,7 +174,7 @@ def test_public_names() -> None:
 
 def test_import_is_lazy() -> None:
     """`import aggmc` loads no engine."""
-    code = "import sys, aggmc; print(sorted({'spot', 'dd', 'lark', 'typer'} & set(sys.modules)))"
+    code = "import sys, aggmc; print(sorted({'spot', 'dd', 'lark', 'typer', 'rich'} & set(sys.modules)))"
     found = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT.parent
     ).stdout

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from aggmc.checker import Options
+from aggmc.checker import PRODUCTS, Options
 from aggmc.cli.codes import BAD_INPUT, GRAVEST_FIRST, HOLDS, INTERNAL, UNKNOWN, VIOLATED
 from aggmc.cli.options import (
     AsLanes,
@@ -31,12 +31,15 @@ from aggmc.cli.options import (
     read_model,
     view_of,
 )
-from aggmc.cli.streams import emit, tell, ticking, warn
+from aggmc.cli.race import NAME as RACE
+from aggmc.cli.race import RaceProgress, faults, field_of
+from aggmc.cli.streams import emit, note, tell, ticking, warn
 from aggmc.errors import AggmcError, InputError
 from aggmc.html.report import report
 from aggmc.progress import Progress
+from aggmc.racing import RaceVerdict
 from aggmc.report import answer_text, check_dict, error_text, summary_text, to_json
-from aggmc.run import Answer, answers, document, queries, questions, written
+from aggmc.run import Answer, answers, document, queries, questions, raced, written
 from aggmc.trace.aggregates import MAX_NODES
 from aggmc.trace.formats.all import ending_of
 
@@ -50,6 +53,16 @@ def check(
         str | None, typer.Option(metavar="FILE", help="LTL properties, one a line, as `name: formula` or `formula`.")
     ] = None,
     product: Annotated[str, typer.Option(metavar="NAME", help="The method: see below.")] = "auto",
+    race: Annotated[
+        str | None,
+        typer.Option(metavar="P,P,…", help="Try these products at once; the first verdict wins."),
+    ] = None,
+    cross_check: Annotated[
+        bool, typer.Option("--cross-check", help="Wait for all products of the race, and compare their verdicts.")
+    ] = False,
+    jobs: Annotated[
+        int | None, typer.Option(metavar="N", help="In a race: how many products at a time. [default: all]")
+    ] = None,
     deadlock: Annotated[
         Literal["stutter", "ignore", "error"],
         typer.Option(
@@ -86,6 +99,7 @@ def check(
     aggmc check mutex.dve --ltl 'G !(P_0.CS && P_1.CS)' --ltl 'G(P_0.wait -> F P_0.CS)'
     aggmc check mutex.dve --ltl 'G("x > 2" -> F "x == 0")' --product sog-tgta
     aggmc check mutex.dve --properties mutex.properties --timeout 60 --memory 2G --format json
+    aggmc check mutex.dve --ltl 'G F P_0.CS' --race slap,slap-tgta,sog-tgta
     aggmc check phils.dve --deadlock error
     """
     view, look = view_of(table, lanes), look_of(full_states, full_run)
@@ -104,8 +118,10 @@ def check(
         max_memory=limits.memory,
         absorb=absorb,
     )
-    product = known_product(product)
+    product = known_product(product, (*PRODUCTS, RACE))
+    field = field_of(product, race, jobs, cross_check)
     progress = Progress(sys.stderr)
+    rows = RaceProgress(sys.stderr)
     loaded = read_model(model, limits, progress)
     asked = questions(loaded, written(ltl or [], properties))
     wanted = queries(loaded, asked, product, options)
@@ -117,9 +133,20 @@ def check(
     reports: list[str] = []
     read = True
     try:
-        for answer in answers(loaded, wanted, options, limits, ticking(progress)):
+        if field is None:
+            coming = answers(loaded, wanted, options, limits, ticking(progress))
+        else:
+            watch = rows if rows.active else None
+            coming = raced(loaded, wanted, field, options, limits, ticking(progress), watch)
+        for answer in coming:
             progress.clear()
+            rows.clear()
             found.append(answer)
+            if isinstance(answer.verdict, RaceVerdict):
+                if output == "json":
+                    rows.over(answer.verdict)
+                for line in faults(answer):
+                    note(f"warning: {line}")
             if answer.failure is not None and error_text(answer.failure) not in told:
                 told.add(error_text(answer.failure))
                 tell(answer.failure)
@@ -128,9 +155,10 @@ def check(
             keep(trace, document(loaded, answer), kept)
             if html is not None and (shown := document(loaded, answer)) is not None:
                 keep_report(html, report(loaded, shown, answer.verdict.graph), shown, reports)
-            progress.prefix = f"{len(found) + 1} of {len(wanted)}: "
+            progress.prefix = rows.prefix = f"{len(found) + 1} of {len(wanted)}: "
     finally:
         progress.clear()
+        rows.clear()
     if output == "json":
         emit(to_json(check_dict(model, found)))
     elif read and len(found) > 1:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from shutil import get_terminal_size
 from typing import Annotated, Literal
 
 import typer
 
 from aggmc.checker import METHODS, PRODUCTS
+from aggmc.cli.race import NAME as RACE
 from aggmc.cli.streams import note, ticking
 from aggmc.errors import InputError, did_you_mean
 from aggmc.files import write_text
@@ -17,6 +19,7 @@ from aggmc.limits import Limits, parse_memory, watched
 from aggmc.model.core import Model
 from aggmc.model.load import load_model
 from aggmc.progress import Progress
+from aggmc.racing import DEFAULT
 from aggmc.trace.formats.all import ending_of, write
 from aggmc.trace.formats.document import Document
 from aggmc.trace.views.common import Look
@@ -101,12 +104,10 @@ def limits_of(timeout: float | None, memory: str | None) -> Limits:
     return Limits(timeout, parse_memory(memory) if memory is not None else None)
 
 
-def known_product(name: str) -> str:
+def known_product(name: str, known: Sequence[str] = PRODUCTS) -> str:
     """The name, if there is such a product."""
-    if name not in PRODUCTS:
-        raise InputError(
-            f"product `{name}` is not known{did_you_mean(name, PRODUCTS)}: it is one of {', '.join(PRODUCTS)}"
-        )
+    if name not in known:
+        raise InputError(f"product `{name}` is not known{did_you_mean(name, known)}: it is one of {', '.join(known)}")
     return name
 
 
@@ -119,9 +120,11 @@ def read_model(path: str, limits: Limits, progress: Progress) -> Model:
         progress.clear()
 
 
-def products_help() -> str:
+def products_help(*, race: bool = False) -> str:
     """The list of products, for a page of help."""
     lines = {"auto": "chosen for the property; the result names it"}
     lines |= {name: method.help for name, method in METHODS.items()}
+    if race:
+        lines[RACE] = f"{' and '.join(DEFAULT)} at once; the first verdict wins"
     width = max(map(len, lines))
     return "\b\nProducts:\n" + "\n".join(f"  {name:<{width}}  {text}" for name, text in lines.items())

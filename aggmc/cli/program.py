@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from aggmc import __version__
-from aggmc.cli import automaton, check, graph, info, replay, simulate
+from aggmc.cli import automaton, batch, check, graph, info, replay, simulate
 from aggmc.cli.codes import BAD_INPUT, HOLDS, INTERNAL, INTERRUPTED, UNKNOWN
 from aggmc.cli.options import products_help
 from aggmc.cli.streams import emit, open_streams, tell, unwritable
@@ -127,6 +127,7 @@ def aggmc(
 
     \b
     aggmc check mutex.dve --ltl 'G F P_0.CS'     does every run satisfy the property?
+    aggmc batch suite.toml                       and many properties of many models?
     aggmc info mutex.dve                         how many states has the model?
     aggmc automaton 'G(a -> F b)'                what does a property become?
 
@@ -143,7 +144,8 @@ def aggmc(
 
 #: command -> the function behind it, and what stands below its help
 COMMANDS: dict[str, tuple[Callable[..., int], str | None]] = {
-    "check": (check.check, products_help()),
+    "check": (check.check, products_help(race=True)),
+    "batch": (batch.batch, None),
     "info": (info.info, None),
     "automaton": (automaton.automaton, None),
     "replay": (replay.replay, None),

@@ -41,8 +41,12 @@ def load_model(path: str | os.PathLike[str]) -> Model:
 
     Raises `aggmc.InputError`, with line and column, if it cannot be read.
     """
-    text = read_text(path)
-    return _loader(str(path), text)(text, str(path))
+    return model_of(read_text(path), str(path))
+
+
+def model_of(text: str, path: str) -> Model:
+    """As `load_model`, of a file that has been read; `path` tells its language, and stands in messages."""
+    return _loader(path, text)(text, path)
 
 
 def _loader(path: str, text: str) -> Callable[[str, str | None], Model]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from xml.sax.saxutils import escape, quoteattr
+from html import escape  # not xml.sax: it takes a while to load
 
 from aggmc.pictures.layout import Box, Drawing, Link, draw
 
@@ -133,7 +133,7 @@ def _nodes(nodes: Sequence[Node], boxes: Sequence[Box], drawing: Drawing) -> lis
     for node, box, (x, y) in zip(nodes, boxes, drawing.nodes, strict=True):
         classes = "node" + " path" * node.path + " marked" * node.marked
         left, top = x - box.width / 2, y - box.height / 2
-        parts.append(f'<g class="{classes}" data-node={quoteattr(node.name)}>')
+        parts.append(f'<g class="{classes}" data-node="{escape(node.name)}">')
         if node.tooltip:
             parts.append(f"<title>{escape(node.tooltip)}</title>")
         if node.initial:

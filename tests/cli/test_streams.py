@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import os
-import pty
 import re
 import resource
-import select
 import signal
 import subprocess
 import sys
-import termios
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
-from typing import Any
 
 import pytest
 from cli_testing import (
@@ -34,6 +29,7 @@ from cli_testing import (
     wait_for,
     without_times,
 )
+from terminal import Terminal, started
 
 from aggmc.progress import Progress
 
@@ -228,25 +224,6 @@ def test_no_memory_while_reading(
 # --- Ctrl-C -----------------------------------------------------------------------------------------------------------
 
 
-@contextmanager
-def started(*arguments: str | Path, **options: Any) -> Iterator[subprocess.Popen[str]]:
-    """The program, in a group of processes of its own."""
-    with subprocess.Popen(
-        command(*arguments),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment(),
-        start_new_session=True,
-        **options,
-    ) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
-
-
 @pytest.mark.parametrize("whole_group", [True, False], ids=["group", "parent"])
 @pytest.mark.parametrize(
     "arguments",
@@ -308,7 +285,7 @@ def test_interrupt_at_any_time(write: Write) -> None:
             time.sleep(delay)
             os.killpg(process.pid, signal.SIGINT)
             _, err = process.communicate(timeout=20)
-        if "aggmc" in err or process.returncode == 130:  # else Python itself was not there yet
+        if "__main__.py" in err or process.returncode == 130:  # else Python had not come to the program yet
             assert (process.returncode, err) == (130, "")
 
 
@@ -335,79 +312,6 @@ def test_child_that_is_killed(write: Write) -> None:
 
 
 # --- a terminal -------------------------------------------------------------------------------------------------------
-
-
-# With the end of its first process a terminal loses what was not yet read: so the program is the second.
-SHELL = ["sh", "-c", 'trap : INT; "$@"; code=$?; sleep 0.1; exit $code', "sh"]
-
-
-class Terminal:
-    """A pseudo-terminal with the program in it."""
-
-    def __init__(self, arguments: list[str], columns: int = 80, stdout: int | None = None) -> None:
-        self.master, slave = pty.openpty()
-        termios.tcsetwinsize(slave, (24, columns))
-
-        def take() -> None:
-            os.setsid()
-            import fcntl
-
-            fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
-
-        self.process = subprocess.Popen(
-            SHELL + arguments, stdin=slave, stdout=slave if stdout is None else stdout, stderr=slave, preexec_fn=take,
-            env=environment(),
-        )  # fmt: skip
-        os.close(slave)
-        self.shown = ""
-
-    def read(self, seconds: float = 20.0, until: str | None = None) -> str:
-        """Until it shows this, or ends."""
-        end = time.monotonic() + seconds
-        while until is None or re.search(until, self.shown) is None:
-            ready, _, _ = select.select([self.master], [], [], max(0.0, end - time.monotonic()))
-            assert ready, f"nothing more is shown: {self.shown!r}"
-            try:
-                data = os.read(self.master, 65536)
-            except OSError:  # how a terminal ends
-                break
-            if not data:
-                break
-            self.shown += data.decode()
-        return self.shown
-
-    def press(self, key: bytes) -> None:
-        os.write(self.master, key)
-
-    def screen(self) -> list[str]:
-        """What a person sees at the end."""
-        lines = []
-        for text in self.shown.replace("\r\n", "\n").split("\n"):
-            line = ""
-            for part in text.split("\r"):
-                line = part + line[len(part) :]
-            lines.append(line.rstrip())
-        return lines
-
-    def close(self) -> None:
-        for pid in children(self.process.pid):
-            os.kill(pid, signal.SIGKILL)
-        self.process.kill()
-        self.process.wait()
-        os.close(self.master)
-
-
-@pytest.fixture(name="terminal")
-def terminal_fixture() -> Iterator[Callable[..., Terminal]]:
-    opened: list[Terminal] = []
-
-    def terminal(*arguments: str | Path, **options: Any) -> Terminal:
-        opened.append(Terminal(command(*arguments), **options))
-        return opened[-1]
-
-    yield terminal
-    for one in opened:
-        one.close()
 
 
 def test_progress_on_a_terminal(write: Write, terminal: Callable[..., Terminal]) -> None:
@@ -456,10 +360,15 @@ def test_progress_while_a_model_is_read(write: Write, terminal: Callable[..., Te
 
 
 def test_quick_work_shows_nothing(write: Write, terminal: Callable[..., Terminal]) -> None:
-    one = terminal("check", write(RING), "--ltl", "G F P.a")
-    one.read()
-    assert one.process.wait(20) == 0
-    assert re.fullmatch(r"holds     G F P\.a\r\n  slap-tgta; [^\r\n]* \d\.\d{3} s\r\n", one.shown)
+    def shown() -> str:
+        one = terminal("check", write(RING), "--ltl", "G F P.a")
+        one.read()
+        assert one.process.wait(20) == 0
+        return one.shown
+
+    quick = re.compile(r"holds     G F P\.a\r\n  slap-tgta; [^\r\n]* \d\.\d{3} s\r\n")
+    # on a busy machine it may not be quick
+    assert any(quick.fullmatch(shown()) for _ in range(6))
 
 
 def long_model() -> str:

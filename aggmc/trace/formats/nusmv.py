@@ -6,7 +6,7 @@ NuSMV has no events: they stand in comments.
 
 from __future__ import annotations
 
-from xml.sax.saxutils import escape, quoteattr
+from html import escape  # not xml.sax: it takes a while to load
 
 from aggmc.trace.formats.document import Document
 from aggmc.trace.trace import Step
@@ -19,14 +19,14 @@ def write(document: Document) -> str:
     type_number = 1 if document.kind == "simulation" else 0
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
-        f'<counter-example type="{type_number}" id="1" desc={quoteattr(document.title)} >',
+        f'<counter-example type="{type_number}" id="1" desc="{escape(document.title)}" >',
     ]
     for number, state in enumerate(states, 1):
         lines.append(" <node>")
         if number > 1:
             lines.append(f"  <!-- {_comment(trace.steps[number - 2])} -->")
         lines.append(f'  <state id="{number}">')
-        lines += [f"   <value variable={quoteattr(n)}>{escape(str(v))}</value>" for n, v in state.items()]
+        lines += [f"   <value variable="{escape(n)}">{escape(str(v), quote=False)}</value>" for n, v in state.items()]
         lines += ["  </state>", f'  <combinatorial id="{number + 1}">', "  </combinatorial>"]
         lines += [f'  <input id="{number + 1}">', "  </input>", " </node>"]
     loop = str(len(trace.prefix) + 1) if trace.cycle else ""
