@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from html import escape
-from importlib.resources import files
 from typing import Any
 
 
@@ -34,4 +33,6 @@ def page(title: str, body: str, *, style: str, script: str = "", data: Any = Non
 
 def asset(name: str) -> str:
     """A file of this package."""
+    from importlib.resources import files  # which takes a while to load
+
     return (files("aggmc.html") / name).read_text(encoding="utf-8")

@@ -26,7 +26,7 @@ def write(document: Document) -> str:
         if number > 1:
             lines.append(f"  <!-- {_comment(trace.steps[number - 2])} -->")
         lines.append(f'  <state id="{number}">')
-        lines += [f"   <value variable="{escape(n)}">{escape(str(v), quote=False)}</value>" for n, v in state.items()]
+        lines += [f'   <value variable="{escape(n)}">{escape(str(v), quote=False)}</value>' for n, v in state.items()]
         lines += ["  </state>", f'  <combinatorial id="{number + 1}">', "  </combinatorial>"]
         lines += [f'  <input id="{number + 1}">', "  </input>", " </node>"]
     loop = str(len(trace.prefix) + 1) if trace.cycle else ""
