@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from aggmc.checker import PRODUCTS, Verdict, check
+    from aggmc.checker import PRODUCTS, Verdict, automaton, check
     from aggmc.errors import AggmcError, InputError, InternalError, LimitReached, ModelError, UnsupportedError
     from aggmc.model.core import Model
     from aggmc.model.load import load_model
@@ -33,6 +33,7 @@ __all__ = [
     "Trace",
     "UnsupportedError",
     "Verdict",
+    "automaton",
     "check",
     "load_model",
     "race",
@@ -41,6 +42,7 @@ __all__ = [
 _HOME = {
     "PRODUCTS": "aggmc.checker",
     "Verdict": "aggmc.checker",
+    "automaton": "aggmc.checker",
     "check": "aggmc.checker",
     "Model": "aggmc.model.core",
     "load_model": "aggmc.model.load",

@@ -12,24 +12,28 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from importlib import import_module
 from typing import Any, Literal, TypeVar
 
-from aggmc.boolean import Bool
+from aggmc.boolean import Bool, support
 from aggmc.emptiness.ascc import Effort, search
 from aggmc.errors import InputError, InternalError, Location, ModelError, UnsupportedError
 from aggmc.ltl.automata import Tgba, Tgta
 from aggmc.ltl.formula import Atom, Parsed, parse
 from aggmc.ltl.translate import TGTA_PROPOSITION_LIMIT, Property, prepare
 from aggmc.model.core import Assertion, Interpreter, Model, Proposition, State, Warned, reachable
-from aggmc.model.expr import FALSE, Expr, const, make
+from aggmc.model.expr import FALSE, Expr, const, make, variables_of
 from aggmc.model.ranges import Ranges, infer, refine
 from aggmc.products.explicit import ExplicitKripke, ExplicitTgba, ExplicitTgta
 from aggmc.products.slap import Settle, slap, slap_tgta
 from aggmc.products.sog import Sog, SogTgta
-from aggmc.symbolic.domains import Escaped, Guess
+from aggmc.symbolic.domains import Escaped, Guess, static_domains
 from aggmc.symbolic.encode import Encoding
 from aggmc.symbolic.kripke import SymbolicKripke
+from aggmc.trace.aggregates import AggregateGraph, Recorder, Walk, collect
 from aggmc.trace.lasso import Lasso, aggregate_lasso, explicit_lasso, finite_run
+from aggmc.trace.shorten import Arena, Shortened, shorten
+from aggmc.trace.spaces import ExplicitSpace, Space, SymbolicSpace
 from aggmc.trace.trace import Trace, replay
 
 Deadlock = Literal["stutter", "ignore", "error"]
@@ -37,6 +41,8 @@ Fixpoint = Literal["saturation", "chaining"]
 Absorb = Literal["all", "covered"]
 DEADLOCKS: tuple[str, ...] = ("stutter", "ignore", "error")
 FIXPOINTS: tuple[str, ...] = ("saturation", "chaining")
+#: how much is done for a shorter counterexample: the effort over decision diagrams, and over single states
+SHORTENING = {"none": (0, 0), "bounded": (400_000, 20_000), "shortest": (400_000_000, 5_000_000)}
 ABSORPTIONS: tuple[str, ...] = ("all", "covered")
 Tick = Callable[[str], None]
 Result = TypeVar("Result")
@@ -89,6 +95,8 @@ class Options:
     fixpoint: str = "saturation"
     reordering: bool = False
     trace: bool = True
+    shorten: str = "bounded"
+    graph: int = 0  # the most nodes of the explored graph that are wanted, as data
     order: str | tuple[str, ...] = "auto"  # of the variables: a way to find one, or their names
     max_memory: int | None = None  # bytes that the decision diagrams may take
     absorb: str = "all"
@@ -96,6 +104,7 @@ class Options:
     def __post_init__(self) -> None:
         _one_of("deadlock", self.deadlock, DEADLOCKS)
         _one_of("fixpoint", self.fixpoint, FIXPOINTS)
+        _one_of("shorten", self.shorten, tuple(SHORTENING))
         _one_of("absorb", self.absorb, ABSORPTIONS)
 
 
@@ -114,6 +123,8 @@ class Stats:
     aggregates: int | None = None  # nodes of the product (single states if it is explicit)
     edges: int | None = None
     bdd_nodes: int | None = None
+    found_steps: int | None = None  # of the run as it was found
+    shortest: bool | None = None  # the run that is shown is known to have the least number of steps
 
     def to_dict(self) -> dict[str, Any]:
         """As in the JSON format."""
@@ -132,8 +143,20 @@ class Verdict:
     product: str | None = None
     reason: str | None = None  # why it is unknown
     seconds: float = 0.0
+    trace_seconds: float | None = None  # of the processor: finding the run in the product, shortening, replaying
     stats: Stats = field(default_factory=Stats)
     trace: Trace | None = None
+    graph: AggregateGraph | None = None
+    model: str = ""  # where it was read from, its language and its text: for reports
+    language: str = ""
+    source: str = field(default="", repr=False)
+
+    def to_html(self) -> str:
+        """A page for a browser: the verdict and, if there is one, the run, to step through."""
+        return str(import_module("aggmc.html.notebook").verdict_page(self))
+
+    def _repr_html_(self) -> str:
+        return str(import_module("aggmc.html.notebook").verdict_cell(self))
 
     @builtins.property  # the plain name is a field here
     def holds(self) -> bool:
@@ -212,6 +235,8 @@ class Checker:
         self.effort = Effort()  # of the search that is going on, or was the last one
         self._tick = tick
         self._errors_checked = False
+        self._searched = 0.0
+        self._recorder: Recorder | None = None
 
     @cached_property
     def interpreter(self) -> Interpreter:
@@ -361,11 +386,13 @@ class Checker:
         effort = self.effort = Effort()
         lasso, automaton = (self._explicit if method.explicit else self._symbolic)(prop, question, method, effort)
         trace = None
+        shortest = None
         if lasso is None:
             self.check_errors(explicit=method.explicit)
         else:
-            self._say("replaying the counterexample")
-            trace = replay(self.model, self.interpreter, lasso, prop, stutter=self._semantics == "stutter")
+            trace, shortest = self._witness(prop, question, method, lasso)
+        trace_seconds = None if lasso is None else time.process_time() - self._searched
+        graph = self._graph(prop, question, method, product, trace)
         stats = Stats(
             automaton_states=automaton.states,
             automaton_class=automaton.automaton_class,
@@ -373,6 +400,8 @@ class Checker:
             aggregates=effort.nodes,
             edges=effort.edges,
             bdd_nodes=None if method.explicit else len(self.encoding.bdd),
+            found_steps=None if lasso is None else len(lasso.states),
+            shortest=shortest,
         )
         return Verdict(
             kind="ltl",
@@ -381,10 +410,17 @@ class Checker:
             verdict="holds" if lasso is None else "violated",
             deadlock=self.options.deadlock,
             product=product,
+            trace_seconds=trace_seconds,
+            graph=graph,
+            **self._origin(),
             seconds=time.perf_counter() - started,
             stats=stats,
             trace=trace if self.options.trace else None,
         )
+
+    def _origin(self) -> dict[str, Any]:
+        model = self.model
+        return {"model": model.path or model.name, "language": model.language, "source": model.source}
 
     def _progress(self, effort: Effort) -> None:
         if self._tick is not None:
@@ -394,18 +430,32 @@ class Checker:
         self, prop: Property, question: Question, method: Method, effort: Effort
     ) -> tuple[Lasso | None, Tgba | Tgta]:
         kripke = self._kripke([_expression(p, question.atoms) for p in prop.propositions])
-        automaton = _automaton(prop, method, kripke.letters() if method.change_sets else None)
+        letters = self._letters(kripke, prop, question) if method.change_sets else None
+        automaton = _automaton(prop, method, letters)
         settings = {"absorb": self.options.absorb} if method.self_loops else {}
-        product = method.build(kripke, automaton, **settings)
+        product = self._recorded(method.build(kripke, automaton, **settings))
         run = search(product, effort, self._progress)
+        self._searched = time.process_time()
         if run is None:
             return None, automaton
         self._say("extracting a counterexample")
         return aggregate_lasso(product, run, kripke), automaton
 
-    def _explicit(
-        self, prop: Property, question: Question, method: Method, effort: Effort
-    ) -> tuple[Lasso | None, Tgba | Tgta]:
+    def _letters(self, kripke: SymbolicKripke, prop: Property, question: Question) -> list[int]:
+        """The valuations that a state may have. Where values have no codes as yet, any value of what reads them."""
+        ranges = static_domains(self._ranges.variables)
+        narrowed = {v for v, domain in enumerate(self.encoding.domains) if domain != ranges[v]}
+        loose = [
+            i
+            for i, p in enumerate(prop.propositions)
+            if not narrowed.isdisjoint(variables_of(*(question.atoms[a].holds for a in support(p))))
+        ]
+        found = set(kripke.letters())
+        for i in loose:
+            found |= {letter ^ (1 << i) for letter in found}
+        return sorted(found)
+
+    def _explicit_kripke(self, prop: Property) -> ExplicitKripke:
         holds = self.interpreter.holds
         texts = [atom.text for atom in prop.atoms]
         known: dict[int, int] = {}
@@ -423,10 +473,71 @@ class Checker:
                 found = cache[state] = known[atoms]
             return found
 
-        kripke = ExplicitKripke(self.interpreter, valuation, stutter=self._semantics == "stutter")
+        return ExplicitKripke(self.interpreter, valuation, stutter=self._semantics == "stutter")
+
+    def _recorded(self, product: Any) -> Any:
+        if not self.options.graph:
+            return product
+        self._recorder = Recorder(product)
+        return self._recorder
+
+    def _graph(
+        self, prop: Property, question: Question, method: Method, product: str, trace: Trace | None
+    ) -> AggregateGraph | None:
+        if self._recorder is None:
+            return None
+        self._say("describing the graph")
+        explicit = self._explicit_kripke(prop)
+        kripke = None if method.explicit else self._kripke([_expression(p, question.atoms) for p in prop.propositions])
+        walk = None
+        if trace is not None:
+            states = [self.model.read_state(state) for state in trace.states]
+            walk = Walk(states, [explicit.valuation(s) for s in states], len(trace.prefix))
+        return collect(
+            self._recorder,
+            product=product,
+            formula=prop.text,
+            names=prop.proposition_names,
+            kripke=kripke,
+            valuation=explicit.valuation,
+            walk=walk,
+            most=self.options.graph,
+        )
+
+    def _witness(self, prop: Property, question: Question, method: Method, lasso: Lasso) -> tuple[Trace, bool]:
+        """The run to show, replayed; and whether it is known to be the shortest."""
+        stutter = self._semantics == "stutter"
+        self._say("replaying the counterexample")
+        trace = replay(self.model, self.interpreter, lasso, prop, stutter=stutter)
+        if self.options.shorten == "none":
+            return trace, False
+        # not before it was replayed: from a wrong run, a right one might be made
+        self._say("shortening the counterexample")
+        shortened = self._shortened(prop, question, method, lasso)
+        if shortened.lasso != lasso:
+            trace = replay(self.model, self.interpreter, shortened.lasso, prop, stutter=stutter)
+        return trace, shortened.shortest
+
+    def _shortened(self, prop: Property, question: Question, method: Method, lasso: Lasso) -> Shortened:
+        explicit = self._explicit_kripke(prop)
+        diagrams, states = SHORTENING[self.options.shorten]
+        space: Space
+        if method.explicit:
+            space = ExplicitSpace(explicit.initial(), explicit.successors, explicit.valuation, states)
+        else:
+            kripke = self._kripke([_expression(p, question.atoms) for p in prop.propositions])
+            space = SymbolicSpace(kripke, diagrams)
+        arena = Arena(prop.tgba, explicit.valuation, explicit.successors)
+        return shorten(lasso, arena, space, exact=self.options.shorten == "shortest")
+
+    def _explicit(
+        self, prop: Property, question: Question, method: Method, effort: Effort
+    ) -> tuple[Lasso | None, Tgba | Tgta]:
+        kripke = self._explicit_kripke(prop)
         automaton = _automaton(prop, method, None)
-        product = method.build(kripke, automaton)
+        product = self._recorded(method.build(kripke, automaton))
         run = search(product, effort, self._progress)
+        self._searched = time.process_time()
         return (explicit_lasso(product, run) if run is not None else None), automaton
 
     # -- states --------------------------------------------------------------------------------------------------
@@ -472,6 +583,7 @@ class Checker:
             seconds=time.perf_counter() - started,
             stats=Stats(bdd_nodes=len(self.encoding.bdd)),
             trace=trace if self.options.trace else None,
+            **self._origin(),
         )
 
 
@@ -531,12 +643,26 @@ def check(
     absorb: Absorb = "all",
     reordering: bool = False,
     trace: bool = True,
+    shorten: str = "bounded",
+    graph: int = 0,
 ) -> Verdict:
     """Check an LTL property of a model.
 
     The verdict is `holds` or `violated`; a violation comes with a `trace` that has been replayed. Raises
     `aggmc.InputError` if the formula cannot be read or the product does not take it, `aggmc.ModelError` if the model
-    errs. `aggmc.PRODUCTS` are the products.
+    errs. `aggmc.PRODUCTS` are the products. `shorten` is `none`, `bounded` or `shortest`; with `graph=n`, the verdict
+    has at most n nodes of the explored graph as `graph`.
     """
-    options = Options(deadlock=deadlock, fixpoint=fixpoint, absorb=absorb, reordering=reordering, trace=trace)
+    options = Options(deadlock, fixpoint, reordering, trace, shorten=shorten, graph=graph, absorb=absorb)
     return Checker(model, options).ltl(ask(model, formula), product)
+
+
+def automaton(formula: str, *, change_sets: bool = False) -> Tgba | Tgta:
+    """The automaton of a formula's negation, which accepts the runs that violate the formula.
+
+    With `change_sets` a testing automaton, or, if the formula is not stutter-invariant, a plain change-set automaton.
+    """
+    prop = prepare(parse(formula))
+    if not change_sets:
+        return prop.tgba
+    return prop.tgta() if prop.stutter_invariant else prop.change_set_automaton()

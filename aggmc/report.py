@@ -14,7 +14,12 @@ from aggmc.ltl.output import to_dict, to_text
 from aggmc.ltl.translate import Property
 from aggmc.racing import Entrant, RaceVerdict
 from aggmc.run import Answer
+from aggmc.trace.aggregates import AggregateGraph
+from aggmc.trace.pictures import summary
+from aggmc.trace.recheck import Rechecked
 from aggmc.trace.trace import Trace
+from aggmc.trace.views.all import show
+from aggmc.trace.views.common import Look
 
 JSON_VERSION = 1
 REPORT_IT = "this is a fault of aggmc: please report it, with the model and the command"
@@ -76,10 +81,12 @@ def _gravest(failures: Iterable[Exception]) -> Exception:
     return min(failures, key=lambda f: isinstance(f, AggmcError))
 
 
-def answer_text(answer: Answer, *, stats: bool) -> str:
+def answer_text(answer: Answer, *, stats: bool, view: str = "steps", look: Look | None = None) -> str:
     """A result: the verdict, how it was reached, and the run that shows it."""
     verdict = answer.verdict
-    lines = [f"{verdict.verdict:<8}  {_title(verdict)}"]
+    look = look or Look()
+    colour = {"holds": "green", "violated": "red"}.get(verdict.verdict, "yellow")
+    lines = [f"{look.paint(f'{verdict.verdict:<8}', 'bold', colour)}  {_title(verdict)}"]
     if verdict.reason is not None:
         lines.append(f"  because: {verdict.reason}")
     lines.append(f"  {_how(verdict)}")
@@ -91,9 +98,9 @@ def answer_text(answer: Answer, *, stats: bool) -> str:
         lines += [f"  {line}" for line in _details(verdict)]
     trace = verdict.trace
     if trace is not None:
-        lines.append(trace.to_text())
+        lines.append(show(trace, view, look))
     elif isinstance(answer.failure, ModelError) and isinstance(answer.failure.trace, Trace):
-        lines += ["  the run that leads to the error:", answer.failure.trace.to_text()]
+        lines += ["  the run that leads to the error:", show(answer.failure.trace, view, look)]
     return "\n".join(lines)
 
 
@@ -173,7 +180,10 @@ def _details(verdict: Verdict) -> list[str]:
     if stats.bdd_nodes is not None:
         found.append(f"BDD nodes: {stats.bdd_nodes}")
     if verdict.trace is not None:
-        found.append(f"run: {_count(len(verdict.trace.prefix), 'step')}, cycle of {len(verdict.trace.cycle)}")
+        how = {True: ", the shortest", False: "", None: ""}[stats.shortest]
+        before = f" (found with {stats.found_steps})" if stats.found_steps is not None else ""
+        size = f"{_count(len(verdict.trace.prefix), 'step')}, cycle of {len(verdict.trace.cycle)}"
+        found.append(f"run: {size}{how}{before}")
     return found
 
 
@@ -250,3 +260,47 @@ def automaton_text(prop: Property, automaton: Tgba | Tgta, seconds: float) -> st
             to_text(automaton).rstrip("\n"),
         ]
     )
+
+
+# --- replay ---------------------------------------------------------------------------------------------------------
+
+
+def replay_dict(model: str, file: str, formula: str | None, deadlock: str, found: Rechecked) -> dict[str, Any]:
+    """What a replay found."""
+    return {"model": model, "file": file, "property": formula, "deadlock": deadlock, **found.to_dict()}
+
+
+def replay_text(file: str, formula: str | None, found: Rechecked, view: str, look: Look) -> str:
+    """What a replay found, and the run if it is one."""
+    lines = []
+    if found.complaint is not None:
+        lines.append(f"{look.paint('wrong', 'bold', 'red')}  {file}: {found.complaint}")
+    else:
+        what = "is a run of the model"
+        if formula is not None:
+            what += f" and violates {formula}"
+        lines.append(f"{look.paint('right', 'bold', 'green')}  {file} {what}")
+    if found.trace is not None:
+        lines.append(show(found.trace, view, look))
+    return "\n".join(lines)
+
+
+# --- graph ----------------------------------------------------------------------------------------------------------
+
+
+def graph_dict(model: str, verdict: str, graph: AggregateGraph) -> dict[str, Any]:
+    """What a check explored."""
+    return {"model": model, "verdict": verdict, **graph.to_dict()}
+
+
+def graph_text(graph: AggregateGraph) -> str:
+    """What a check explored, for people."""
+    return summary(graph)
+
+
+# --- simulate -------------------------------------------------------------------------------------------------------
+
+
+def simulation_dict(model: str, seed: int, stopped: str | None, trace: Trace) -> dict[str, Any]:
+    """A walk; `stopped` says why it is shorter than asked for."""
+    return {"model": model, "seed": seed, "stopped": stopped, "trace": trace.to_dict()}

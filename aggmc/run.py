@@ -18,6 +18,8 @@ from aggmc.ltl.translate import Property, prepare
 from aggmc.model.core import Model
 from aggmc.properties import Written, read_properties
 from aggmc.racing import Field, Watch, compete, reason_of
+from aggmc.trace.formats.document import Claim, Document
+from aggmc.trace.recheck import Rechecked, recheck
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +53,14 @@ def questions(model: Model, properties: Iterable[Written]) -> list[Question]:
     return [ask(model, p.formula, name=p.name, where=p.where) for p in properties]
 
 
+def ltl_queries(asked: Sequence[Question], product: str) -> list[Query]:
+    """LTL properties."""
+    return [_ltl(question, product) for question in asked]
+
+
 def queries(model: Model, asked: Sequence[Question], product: str, options: Options) -> list[Query]:
     """LTL properties, then the asserts of the model, then deadlocks if they are errors."""
-    result = [_ltl(question, product) for question in asked]
+    result = ltl_queries(asked, product)
     for a in model.assertions:
         result.append(Query("assert", a.name, a.text, None, lambda checker, a=a: checker.assertion(a)))  # type: ignore[misc]
     if options.deadlock == "error":
@@ -151,6 +158,40 @@ def translate(
                 raise answer
             return answer
     raise InternalError("no answer came from the translation")
+
+
+def recheck_file(
+    model: Model, claim: Claim, question: Question | None, deadlock: str, limits: Limits, tick: Tick | None = None
+) -> Rechecked:
+    """Replay what a file claims, against the model and a property."""
+
+    def session(tick: Tick | None) -> Callable[[int], Rechecked]:
+        if tick is not None:
+            tick("replaying the run")
+        return lambda _: recheck(
+            model,
+            claim,
+            prepare(question.parsed) if question is not None else None,
+            stutter=deadlock == "stutter",
+        )
+
+    with closing(run_tasks(session, 1, limits, tick)) as answers:
+        for answer in answers:
+            if isinstance(answer, AggmcError | InternalError):
+                raise answer
+            return answer
+    raise InternalError("no answer came from the replay")
+
+
+def document(model: Model, answer: Answer) -> Document | None:
+    """The run that an answer shows, for a file; None if it shows none."""
+    verdict = answer.verdict
+    trace, kind = verdict.trace, str(verdict.kind)
+    if trace is None and isinstance(answer.failure, ModelError):
+        trace, kind = answer.failure.trace, "error"
+    if trace is None:
+        return None
+    return Document(trace, model.path or model.name, model.language, kind, verdict.property, verdict.deadlock)
 
 
 def _translated(prop: Property, change_sets: bool) -> tuple[Property, Tgba | Tgta]:

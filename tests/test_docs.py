@@ -70,6 +70,7 @@ def test_pages() -> None:
         "development.md",
         "json.md",
         "language.md",
+        "traces.md",
     }
     for page in PAGES:
         text = page.read_text()
@@ -165,7 +166,8 @@ def test_console_blocks(block: Block, desk: Path) -> None:
 
 def test_some_commands_are_shown() -> None:
     found = [c for block in blocks("console") for c in commands(block.values[0].text)]
-    assert {c.line.split()[1] for c in found} == {"check", "batch", "info", "automaton"}
+    shown = {"check", "batch", "info", "automaton", "replay", "simulate", "graph"}
+    assert {c.line.split()[1] for c in found} == shown
     assert {c.code for c in found} == {0, 1, 2}
 
 
@@ -179,10 +181,10 @@ def test_indented_commands(desk: Path) -> None:
 
 
 def test_exit_codes_of_the_readme() -> None:
-    from aggmc import cli
+    from aggmc.cli import codes
 
     listed = re.findall(r"^\| (\d+) \| ", README.read_text(), re.M)
-    known = (cli.HOLDS, cli.VIOLATED, cli.BAD_INPUT, cli.UNKNOWN, cli.INTERNAL, cli.INTERRUPTED)
+    known = (codes.HOLDS, codes.VIOLATED, codes.BAD_INPUT, codes.UNKNOWN, codes.INTERNAL, codes.INTERRUPTED)
     assert listed == [str(code) for code in known]
 
 
@@ -387,7 +389,7 @@ def test_links(page: Path) -> None:
 
 
 def test_every_page_is_linked() -> None:
-    linked = set(re.findall(r"\]\((docs/[\w.]+)\)", README.read_text()))
+    linked = set(re.findall(r"\]\((docs/[\w.]+\.md)\)", README.read_text()))
     assert linked == {str(page.relative_to(ROOT)) for page in PAGES if page.parent.name == "docs"}
 
 
@@ -438,7 +440,10 @@ TYPES: dict[type, str] = {
 PARTS = {
     "check": {"results": "result", "error": "error"},
     "result": {"stats": "stats", "trace": "trace", "race": "entrant"},
-    "trace": {"prefix": "step", "cycle": "step"},
+    "trace": {"prefix": "step", "cycle": "step", "parts": "part"},
+    "replay": {"trace": "trace"},
+    "simulation": {"trace": "trace"},
+    "graph": {"nodes": "graph node", "edges": "graph edge"},
     "step": {"event": "event", "partner": "partner"},
     "batch": {"results": "batch result", "summary": "summary"},
     "batch result": {"stats": "stats", "trace": "trace", "race": "entrant", "error": "error"},
@@ -479,6 +484,15 @@ WRITING = [
     ("check", "check models/mutex.dve --ltl 'X P_0.CS' --race sog,slap,tgba --jobs 1"),
     ("check", "check erring.dve --ltl 'G P.q'"),
     ("check", "check structure.hoa --ltl 'G F a'"),
+    ("check", "check models/mutex.dve --ltl 'G !P_0.CS'"),
+    ("replay", "replay models/mutex.dve run.json"),
+    ("replay", "replay models/mutex.dve run.json --ltl 'F P_1.CS'"),
+    ("replay", "replay models/mutex_naive.dve run.json --ltl 'F P_1.CS'"),
+    ("replay", "replay models/mutex.dve walk.json"),
+    ("simulation", "simulate models/mutex.dve"),
+    ("simulation", "simulate erring.dve"),
+    ("graph", "graph models/mutex.dve --ltl 'G F P_0.CS' --product sog"),
+    ("graph", "graph models/mutex.dve --ltl 'G(P_0.wait -> F P_0.CS)'"),
     ("batch", "batch suite.toml"),
     ("failure", "check models/mutex.dve --ltl 'G'"),
     ("failure", "check models/mutex.dve --nonsense"),
@@ -536,6 +550,8 @@ def test_the_tables_of_json_are_what_is_written(desk: Path) -> None:
     (desk / "hard.dve").write_text(HARD)
     (desk / "suite.toml").write_text(SUITE)
     (desk / "structure.hoa").write_text(STRUCTURE)
+    shell(desk, "aggmc check models/mutex.dve --ltl 'G F P_0.CS' --trace run.json")
+    shell(desk, "aggmc simulate models/mutex.dve --trace walk.json")
     seen: list[tuple[str, dict[str, Any]]] = []
     for kind, arguments in WRITING:
         document = json.loads(shell(desk, f"aggmc {arguments} --format json 2> /dev/null").stdout)

@@ -20,9 +20,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Protocol
 
 from aggmc.boolean import FALSE, Bool, or_
+
+
+def drawn(automaton: object) -> str:
+    """The picture, for notebooks; who draws knows automata, and not the other way round."""
+    svg, automata = import_module("aggmc.pictures.svg"), import_module("aggmc.pictures.automata")
+    return str(svg.to_svg(automata.automaton_picture(automaton)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +55,9 @@ class Tgba:
     def states(self) -> int:
         """The number of states."""
         return len(self.edges)
+
+    def _repr_svg_(self) -> str:
+        return drawn(self)
 
     @property
     def all_marks(self) -> int:
@@ -87,6 +97,9 @@ class Tgta:
     def states(self) -> int:
         """The number of states."""
         return len(self.edges)
+
+    def _repr_svg_(self) -> str:
+        return drawn(self)
 
     @property
     def all_marks(self) -> int:

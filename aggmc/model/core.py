@@ -36,6 +36,14 @@ class Variable:
             return self.names[value - self.low]
         return value
 
+    def read(self, shown: int | str) -> int:
+        """The value that `show` shows so; raises ValueError if there is none."""
+        if self.names is not None and shown in self.names:
+            return self.low + self.names.index(str(shown))
+        if not isinstance(shown, int) or self.show(shown) != shown:
+            raise ValueError(f"{shown!r} is no value of {self.name}")
+        return shown
+
 
 @dataclass(frozen=True, slots=True)
 class Move:
@@ -164,6 +172,10 @@ class Model:
     def show_state(self, state: State) -> dict[str, int | str]:
         """A state as variable name -> value, as a person reads it."""
         return {v.name: v.show(x) for v, x in zip(self.variables, state, strict=True)}
+
+    def read_state(self, shown: Mapping[str, int | str]) -> State:
+        """The state that `show_state` shows so."""
+        return tuple(v.read(shown[v.name]) for v in self.variables)
 
 
 def reachable(interpreter: Interpreter) -> Iterator[State]:

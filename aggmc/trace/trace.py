@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 from aggmc.errors import InternalError
 from aggmc.ltl.translate import Property
 from aggmc.model.core import Actor, Interpreter, Model, State
+from aggmc.trace.evidence import Evidence, evidence
 from aggmc.trace.lasso import Lasso
 
 Value = int | str
@@ -48,6 +50,7 @@ class Trace:
     initial: Mapping[str, Value]
     prefix: tuple[Step, ...]
     cycle: tuple[Step, ...]
+    evidence: Evidence | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As in the JSON format."""
@@ -55,47 +58,35 @@ class Trace:
             "initial": dict(self.initial),
             "prefix": [s.to_dict() for s in self.prefix],
             "cycle": [s.to_dict() for s in self.cycle],
+            **(self.evidence.to_dict() if self.evidence is not None else {}),
         }
 
-    def to_text(self, indent: str = "  ") -> str:
-        """As `aggmc check` prints it."""
-        lines = [f"{indent}initially  {_shown(self.initial)}"]
-        number = 0
-        for step in self.prefix:
-            number += 1
-            lines.append(f"{indent}{number:>4}. {_step(step)}")
-        if self.cycle:
-            lines.append(f"{indent}then, for ever:")
-            for step in self.cycle:
-                number += 1
-                lines.append(f"{indent}{number:>4}. {_step(step)}")
-        return "\n".join(lines)
+    def to_text(self, view: str = "steps") -> str:
+        """As `aggmc check` prints it; the views are `steps`, `table` and `lanes`."""
+        # views know traces, and not the other way round
+        return str(import_module("aggmc.trace.views.all").show(self, view))
+
+    def _repr_html_(self) -> str:
+        return str(import_module("aggmc.html.notebook").trace_cell(self))
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """All steps, those of the cycle once."""
+        return self.prefix + self.cycle
+
+    @property
+    def states(self) -> tuple[Mapping[str, Value], ...]:
+        """The state at each position: of a lasso, the last step leads back to one of them."""
+        found = (self.initial, *(step.state for step in self.steps))
+        return found[:-1] if self.cycle else found
+
+    def position(self, steps: int) -> int:
+        """The position of the state after so many steps, at most once round the cycle."""
+        return len(self.prefix) if self.cycle and steps == len(self.steps) else steps
 
 
 def _actor(actor: Actor) -> dict[str, Any]:
     return {"process": actor.process, "from": actor.source, "to": actor.target, "line": actor.line}
-
-
-def _shown(state: Mapping[str, Value]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in state.items())
-
-
-def _who(actor: Actor, name: str) -> str:
-    if actor.process is None:
-        return name
-    where = f" (line {actor.line})" if actor.line is not None else ""
-    return f"{actor.process}: {actor.source} -> {actor.target}{where}"
-
-
-def _step(step: Step) -> str:
-    if step.event is None or step.actor is None:
-        return "(deadlock: the state is repeated)"
-    who = _who(step.actor, step.event)
-    if step.partner is not None:
-        who += f"  with  {_who(step.partner, '')}"
-    moved = {actor.process for actor in (step.actor, step.partner) if actor is not None}
-    changes = [f"{name}: {old} -> {new}" for name, (old, new) in step.changes.items() if name not in moved]
-    return f"{who}   {', '.join(changes)}".rstrip()
 
 
 def replay(
@@ -112,27 +103,36 @@ def replay(
         _replayed(model, interpreter, old, new, number, stutter)
         for number, (old, new) in enumerate(zip(states, followed, strict=False), 1)
     ]
+    said = None
     if prop is not None:
         if lasso.loop is None:
             raise InternalError("replay: a violation of an LTL property is an infinite run")
         letters = [_letter(prop, interpreter, s) for s in states]
         if not prop.accepts_lasso(letters[: lasso.loop], letters[lasso.loop :]):
             raise InternalError(f"replay: Spot says that the run found does not violate {prop.text}")
+        said = evidence(prop, letters, lasso.loop)
     cut = len(steps) if lasso.loop is None else lasso.loop
-    return Trace(model.show_state(states[0]), tuple(steps[:cut]), tuple(steps[cut:]))
+    return Trace(model.show_state(states[0]), tuple(steps[:cut]), tuple(steps[cut:]), said)
 
 
 def _letter(prop: Property, interpreter: Interpreter, state: State) -> int:
     return sum(interpreter.holds(atom.text, state) << i for i, atom in enumerate(prop.atoms))
 
 
-def _replayed(model: Model, interpreter: Interpreter, old: State, new: State, number: int, stutter: bool) -> Step:
+def step_of(model: Model, event_number: int | None, old: State, new: State) -> Step:
+    """A step as it is shown; without an event, a deadlock is repeated."""
     before, after = model.show_state(old), model.show_state(new)
     changes = {name: (before[name], after[name]) for name in after if before[name] != after[name]}
+    if event_number is None:
+        return Step(None, None, None, after, changes)
+    event = model.events[event_number]
+    return Step(event.name, event.actor, event.partner, after, changes)
+
+
+def _replayed(model: Model, interpreter: Interpreter, old: State, new: State, number: int, stutter: bool) -> Step:
     for event_number, target in interpreter.successors(old):
         if target == new:
-            event = model.events[event_number]
-            return Step(event.name, event.actor, event.partner, after, changes)
+            return step_of(model, event_number, old, new)
     if old == new and stutter and interpreter.is_dead(old):
-        return Step(None, None, None, after, changes)
+        return step_of(model, None, old, new)
     raise InternalError(f"replay: the model cannot make step {number} of the run that was found")

@@ -122,7 +122,7 @@ def test_help_of_check(run: Run) -> None:
 
 def test_help_does_not_load_spot() -> None:
     """It takes a while."""
-    code = "import sys; from aggmc.cli import main; main(['check', '--help']); print('spot' in sys.modules)"
+    code = "import sys; from aggmc.cli.program import main; main(['check', '--help']); print('spot' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment(), check=True)
     assert done.stdout.endswith("False\n")
 
@@ -332,16 +332,32 @@ def test_no_trace(run: Run, write: Write) -> None:
 
 
 def test_trace_as_text(run: Run, write: Write) -> None:
-    done = run("check", write(RING), "--ltl", "G !P.c", "--product", "tgba")
+    done = run("check", write(RING), "--ltl", "G !P.c", "--product", "tgba", "--full-run")
     assert without_times(done.out).splitlines()[2:] == [
         "  initially  x=0, P=a",
-        "     1. P: a -> b (line 6)   x: 0 -> 1",
-        "     2. P: b -> c (line 7)   x: 1 -> 2",
-        "     3. P: c -> a (line 8)   x: 2 -> 0",
-        "  then, for ever:",
-        "     4. P: a -> b (line 6)   x: 0 -> 1",
-        "     5. P: b -> c (line 7)   x: 1 -> 2",
-        "     6. P: c -> a (line 8)   x: 2 -> 0",
+        "  for ever:",
+        "  |  1. P: a -> b (line 6)   x: 0 -> 1",
+        "  |  2. P: b -> c (line 7)   x: 1 -> 2   [+P.c]",
+        "  |  3. P: c -> a (line 8)   x: 2 -> 0   [-P.c]",
+        "  (after step 2, every continuation violates the property)",
+        "  why:",
+        "    G !P.c  fails initially, and ever after",
+        "      !P.c  fails after step 2",
+        "        P.c  holds after step 2",
+    ]
+
+
+def test_bad_prefix_as_text(run: Run, write: Write) -> None:
+    """A finite prefix shows the violation: the rest is folded."""
+    done = run("check", write(RING), "--ltl", "G !P.b", "--product", "slap")
+    assert without_times(done.out).splitlines()[2:] == [
+        "  initially  x=0, P=a",
+        "     1. P: a -> b (line 6)   x: 0 -> 1   [+P.b]",
+        "  whatever follows, the property is violated (2 more with --full-run)",
+        "  why:",
+        "    G !P.b  fails initially, and ever after",
+        "      !P.b  fails after step 1",
+        "        P.b  holds after step 1",
     ]
 
 

@@ -15,7 +15,10 @@ from cli_testing import ASSERTS, DEAD, DIVIDES, MODELS, RENDEZVOUS, RING, Run, W
 from aggmc.checker import METHODS
 from aggmc.model.load import load_model
 
-STATS = ["automaton_states", "automaton_class", "stutter_invariant", "aggregates", "edges", "bdd_nodes"]
+STATS = [
+    *("automaton_states", "automaton_class", "stutter_invariant", "aggregates", "edges", "bdd_nodes"),
+    *("found_steps", "shortest"),
+]
 
 
 # --- check ------------------------------------------------------------------------------------------------------------
@@ -38,7 +41,8 @@ def test_keys(run: Run, write: Write, product: str) -> None:
         assert result["deadlock"] == "error"
         if result["verdict"] == "violated":
             trace = result["trace"]
-            assert list(trace) == ["initial", "prefix", "cycle"]
+            evidence = ["propositions", "parts", "bad_prefix"] if result["kind"] == "ltl" else []
+            assert list(trace) == ["initial", "prefix", "cycle", *evidence]
             for step in (*trace["prefix"], *trace["cycle"]):
                 assert list(step) == ["event", "partner", "state", "changes"]
                 if step["event"] is not None:
@@ -48,6 +52,12 @@ def test_keys(run: Run, write: Write, product: str) -> None:
             stats = dict(result["stats"])
             assert stats.pop("automaton_class") in ("terminal", "weak", "general")
             assert stats.pop("stutter_invariant") is True
+            steps_found, shortest = stats.pop("found_steps"), stats.pop("shortest")
+            if result["verdict"] == "violated":
+                assert shortest in (True, False)
+                assert steps_found >= len(result["trace"]["prefix"]) + len(result["trace"]["cycle"])
+            else:
+                assert (steps_found, shortest) == (None, None)
             nodes = stats.pop("bdd_nodes")
             assert nodes is None if product in ("tgba", "tgta") else nodes > 0
             assert all(type(value) is int and value >= 0 for value in stats.values())
@@ -134,7 +144,7 @@ def test_locations_are_named(run: Run, write: Write) -> None:
     path = write(RING)
     trace = run("check", path, "--ltl", "G !P.c", "--product", "tgba", "--format", "json").json["results"][0]["trace"]
     assert trace["initial"] == {"x": 0, "P": "a"}
-    assert trace["prefix"][0] == {
+    assert (*trace["prefix"], *trace["cycle"])[0] == {
         "event": {"name": "P: a -> b", "process": "P", "from": "a", "to": "b", "line": 6},
         "partner": None,
         "state": {"x": 1, "P": "b"},
@@ -156,7 +166,7 @@ def test_rendezvous_and_deadlock(run: Run, write: Write) -> None:
         assert step == {"event": None, "partner": None, "state": first["state"], "changes": {}}
     assert trace["cycle"]
     is_run(trace, path)
-    text = run("check", path, "--ltl", "G S.idle").out
+    text = run("check", path, "--ltl", "G S.idle", "--full-run").out
     assert "S: idle -> sent (line 7)  with  R: wait -> done (line 12)   got: 0 -> 5" in text
     assert "(deadlock: the state is repeated)" in text
 
@@ -191,7 +201,8 @@ def test_structure_in_hoa(run: Run, write: Write) -> None:
 @pytest.mark.parametrize("product", METHODS)
 def test_text_says_the_same(run: Run, write: Write, product: str) -> None:
     file = write("named: G P.a\nF P.b\n", "some.properties")
-    asked = ["check", write(ASSERTS), "--properties", file, "--product", product, "--deadlock", "error", "--stats"]
+    asked = ["check", write(ASSERTS), "--properties", file, "--product", product, "--deadlock", "error"]
+    asked += ["--stats", "--full-run"]
     text, shown = run(*asked), run(*asked, "--format", "json")
     assert text.code == shown.code == 1
     results = shown.json["results"]
@@ -212,7 +223,7 @@ def test_text_says_the_same(run: Run, write: Write, product: str) -> None:
             assert f"  stutter-invariant: {'yes' if stats['stutter_invariant'] else 'no'}" in lines
         assert (f"  BDD nodes: {stats['bdd_nodes']}" in lines) == (stats["bdd_nodes"] is not None)
         trace = result.get("trace", {"initial": {}, "prefix": [], "cycle": []})
-        told = [line for line in lines if re.match(r" +\d+\. ", line)]
+        told = [line for line in lines if re.match(r" +\|? *\d+\. ", line)]
         assert len(told) == len(trace["prefix"]) + len(trace["cycle"])
         for line, (_, step) in zip(told, steps(trace), strict=True):
             event = step["event"]
@@ -220,7 +231,8 @@ def test_text_says_the_same(run: Run, write: Write, product: str) -> None:
             for name, (old, new) in step["changes"].items():
                 assert name == event["process"] or f"{name}: {old} -> {new}" in line
         if trace["initial"]:
-            assert f"  initially  {', '.join(f'{n}={v}' for n, v in trace['initial'].items())}" in lines
+            first = f"  initially  {', '.join(f'{n}={v}' for n, v in trace['initial'].items())}"
+            assert any(line == first or line.startswith(f"{first}   [") for line in lines)
 
 
 # --- info -------------------------------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ def test_help_is_quick() -> None:
 @pytest.mark.parametrize("arguments", [["--help"], ["check", "--help"], ["--version"]])
 def test_help_imports_no_engine(arguments: list[str]) -> None:
     code = (
-        "import sys\nfrom aggmc.cli import main\n"
+        "import sys\nfrom aggmc.cli.program import main\n"
         f"main({arguments!r})\n"
         f"print([m for m in {HEAVY!r} if m in sys.modules], file=sys.stderr)"
     )

@@ -1,0 +1,1 @@
+"""Pages for a browser: each is one file that needs no network."""

@@ -1,0 +1,1 @@
+"""Pictures of graphs, without a program from outside: layout and SVG."""

@@ -1,0 +1,1 @@
+"""Files of runs: one module for each format."""

@@ -1,0 +1,1 @@
+"""Runs as text for people: one module for each way to show one."""
