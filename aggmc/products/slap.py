@@ -119,7 +119,8 @@ class SelfLoopProduct:
             yield Edge(self._full, (q, None))
             return
         for arc in self._states[q].arcs:
-            reached = self._kripke.successors(states, arc.step) & ~self._hopeless.get(arc.target, self._kripke.false)
+            hopeless: StateSet = self._hopeless.get(arc.target, self._kripke.false)
+            reached = self._kripke.successors(states, arc.step) & ~hopeless
             if reached != self._kripke.false:
                 closed = self._kripke.closure(reached, self._absorbed(arc.target, arc.marks))
                 yield Edge(arc.marks, (arc.target, closed), arc.step)

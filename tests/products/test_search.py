@@ -116,7 +116,7 @@ def test_no_accepting_run_follows_from_what_is_exhausted(seed: int) -> None:
         assert not any(accepting(MarkedGraph(2, [node], edges)) for node in graph.told)
         assert len(set(graph.told)) == len(graph.told)
         told += run is not None and bool(graph.told)
-    assert told > 20
+    assert told > 5
 
 
 def test_an_edge_back_into_a_closed_component() -> None:
