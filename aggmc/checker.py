@@ -15,19 +15,19 @@ from functools import cached_property, partial
 from importlib import import_module
 from typing import Any, Literal, TypeVar
 
-from aggmc.boolean import Bool, support
+from aggmc.boolean import Bool
 from aggmc.emptiness.ascc import Effort, search
 from aggmc.errors import InputError, InternalError, Location, ModelError, UnsupportedError
 from aggmc.ltl.automata import Tgba, Tgta
 from aggmc.ltl.formula import Atom, Parsed, parse
 from aggmc.ltl.translate import TGTA_PROPOSITION_LIMIT, Property, prepare
 from aggmc.model.core import Assertion, Interpreter, Model, Proposition, State, Warned, reachable
-from aggmc.model.expr import FALSE, Expr, const, make, variables_of
+from aggmc.model.expr import FALSE, Expr, const, make
 from aggmc.model.ranges import Ranges, infer, refine
 from aggmc.products.explicit import ExplicitKripke, ExplicitTgba, ExplicitTgta
 from aggmc.products.slap import Settle, slap, slap_tgta
 from aggmc.products.sog import Sog, SogTgta
-from aggmc.symbolic.domains import Escaped, Guess, static_domains
+from aggmc.symbolic.domains import Escaped, Guess
 from aggmc.symbolic.encode import Encoding
 from aggmc.symbolic.kripke import SymbolicKripke
 from aggmc.trace.aggregates import AggregateGraph, Recorder, Walk, collect
@@ -430,8 +430,7 @@ class Checker:
         self, prop: Property, question: Question, method: Method, effort: Effort
     ) -> tuple[Lasso | None, Tgba | Tgta]:
         kripke = self._kripke([_expression(p, question.atoms) for p in prop.propositions])
-        letters = self._letters(kripke, prop, question) if method.change_sets else None
-        automaton = _automaton(prop, method, letters)
+        automaton = _automaton(prop, method, kripke.letters() if method.change_sets else None)
         settings = {"absorb": self.options.absorb} if method.self_loops else {}
         product = self._recorded(method.build(kripke, automaton, **settings))
         run = search(product, effort, self._progress)
@@ -440,20 +439,6 @@ class Checker:
             return None, automaton
         self._say("extracting a counterexample")
         return aggregate_lasso(product, run, kripke), automaton
-
-    def _letters(self, kripke: SymbolicKripke, prop: Property, question: Question) -> list[int]:
-        """The valuations that a state may have. Where values have no codes as yet, any value of what reads them."""
-        ranges = static_domains(self._ranges.variables)
-        narrowed = {v for v, domain in enumerate(self.encoding.domains) if domain != ranges[v]}
-        loose = [
-            i
-            for i, p in enumerate(prop.propositions)
-            if not narrowed.isdisjoint(variables_of(*(question.atoms[a].holds for a in support(p))))
-        ]
-        found = set(kripke.letters())
-        for i in loose:
-            found |= {letter ^ (1 << i) for letter in found}
-        return sorted(found)
 
     def _explicit_kripke(self, prop: Property) -> ExplicitKripke:
         holds = self.interpreter.holds

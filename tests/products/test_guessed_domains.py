@@ -14,6 +14,7 @@ BENCH = Path(__file__).parents[3] / "shared" / "bench"
 
 
 @pytest.mark.shared
+@pytest.mark.campaign
 @pytest.mark.parametrize(("name", "prop"), [("sorter.5", "r1"), ("schedule_world.1", "r1")])
 def test_valuation_that_no_guessed_value_has(name: str, prop: str) -> None:
     with (BENCH / "verdicts.csv").open(newline="") as file:
