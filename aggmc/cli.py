@@ -225,7 +225,9 @@ Fixpoint = Annotated[Literal["saturation", "chaining"], typer.Option(help="How s
 Reordering = Annotated[
     bool, typer.Option("--reordering", help="Let the decision diagrams change their variable order.")
 ]
-ModelPath = Annotated[str, typer.Argument(metavar="MODEL", help="A model: DVE (.dve), or a Kripke structure (.hoa).")]
+ModelPath = Annotated[
+    str, typer.Argument(metavar="MODEL", help="A model (.dve), tables (.etf), or a Kripke structure (.hoa).")
+]
 
 
 def _limits(timeout: float | None, memory: str | None) -> Limits:

@@ -68,12 +68,13 @@ def test_pages() -> None:
         "development.md",
         "json.md",
         "language.md",
+        "nets.md",
     }
     for page in PAGES:
         text = page.read_text()
         assert len(re.findall(r"^\s*```", text, re.M)) == 2 * len(blocks_of(page)), page
         languages = {block.language for block in blocks_of(page)}
-        assert languages <= {"sh", "text", "console", "python", "dve", "hoa", "ltl"}, page
+        assert languages <= {"sh", "text", "console", "python", "dve", "etf", "hoa", "pnml", "xml", "ltl"}, page
 
 
 # -- commands ----------------------------------------------------------------------------------------------------------

@@ -63,6 +63,11 @@ class Table:
     variables: tuple[int, ...]
     rows: tuple[tuple[State, State], ...]
 
+    @property
+    def changing(self) -> tuple[bool, ...]:
+        """For each of the variables whether some step changes it."""
+        return tuple(any(old[k] != new[k] for old, new in self.rows) for k in range(len(self.variables)))
+
 
 @dataclass(frozen=True, slots=True)
 class Event:

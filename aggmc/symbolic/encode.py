@@ -318,16 +318,18 @@ class Encoding:
     def _encode_table(self, part: Part) -> None:
         assert part.table is not None
         relation = enabled = self.false
+        writes = part.writes
         for before, after in part.table.rows:
             source = target = self.true
             for v, old, new in zip(part.table.variables, before, after, strict=True):
                 source = source & self.test(v, old)
-                target = target & self.test(v, new, following=True)
+                if v in writes:
+                    target = target & self.test(v, new, following=True)
             relation = relation | (source & target)
             enabled = enabled | source
         self.enabled.append(enabled)
         if relation != self.false:
-            self.relations.append(self.relation(relation, part.table.variables, part.event))
+            self.relations.append(self.relation(relation, writes, part.event))
 
 
 _CLUSTER = 2000  # nodes
