@@ -29,6 +29,7 @@ class Variable:
     low: int
     high: int
     names: tuple[str, ...] | None = None  # the name of value low + i
+    tight: bool = False  # the domain is known to be small: no analysis is worth its time
 
     def show(self, value: int) -> int | str:
         """The value as a person reads it."""

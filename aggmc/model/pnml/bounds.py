@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from math import gcd
 
 from aggmc.model.pnml.net import Net
 
 _MOST_ROWS = 3000
-_MOST_WORK = 3_000_000  # entries touched
+_MOST_WORK = 6_000_000  # entries touched
 _MOST_CHECKED = 600  # rows among which those with needless support are looked for
 
 
@@ -47,33 +48,75 @@ def semiflows(net: Net) -> list[Semiflow]:
     return [Semiflow(weights, sum(w * initial[p] for p, w in weights.items())) for weights in found]
 
 
+class _Matrix:
+    """Rows that are not balanced yet, found by the transitions that change them."""
+
+    def __init__(self, rows: Sequence[_Row]) -> None:
+        self.rows: dict[int, _Row] = {}
+        self.columns: dict[int, set[int]] = {}
+        self.queue: list[tuple[int, int]] = []  # (cost, transition); an entry may be out of date
+        self.next = 0
+        self.work = 0
+        for row in rows:
+            self.add(row)
+
+    def add(self, row: _Row) -> None:
+        for t in row.change:
+            self.columns.setdefault(t, set()).add(self.next)
+        self.rows[self.next] = row
+        self.next += 1
+        self.work += len(row.change) + len(row.weights)
+
+    def remove(self, number: int) -> _Row:
+        row = self.rows.pop(number)
+        for t in row.change:
+            self.columns[t].discard(number)
+        return row
+
+    def cost(self, t: int) -> int:
+        """How many more rows there are once the transition is balanced."""
+        positive = sum(self.rows[number].change[t] > 0 for number in self.columns[t])
+        negative = len(self.columns[t]) - positive
+        self.work += positive + negative
+        return positive * negative - positive - negative
+
+    def choose(self) -> int | None:
+        """The cheapest transition, nearly: costs are looked at again when their turn comes."""
+        while self.queue:
+            cost, t = heappop(self.queue)
+            if self.columns.get(t):
+                now = self.cost(t)
+                if now <= cost or not self.queue or (now, t) <= self.queue[0]:
+                    return t
+                heappush(self.queue, (now, t))
+        return None
+
+
 def _eliminate(rows: list[_Row]) -> list[_Row]:
     done = [row for row in rows if not row.change]
-    rows = [row for row in rows if row.change]
-    work = 0
-    while rows and work < _MOST_WORK:
-        signs: dict[int, list[int]] = {}
-        for row in rows:
-            for t, d in row.change.items():
-                signs.setdefault(t, [0, 0])[d > 0] += 1
-        work += sum(len(row.change) for row in rows)
-        t = min(signs, key=lambda t: (signs[t][0] * signs[t][1] - signs[t][0] - signs[t][1], t))
-        positive = [row for row in rows if row.change.get(t, 0) > 0]
-        negative = [row for row in rows if row.change.get(t, 0) < 0]
-        rows = [row for row in rows if t not in row.change]
-        room = max(len(positive) + len(negative), _MOST_ROWS - len(rows) - len(done))
-        fresh: list[_Row] = []
-        pairs = sorted(
-            ((a, b) for a in positive for b in negative) if len(positive) * len(negative) <= 4 * room else [],
-            key=lambda pair: len(pair[0].weights) + len(pair[1].weights),
-        )
-        if not pairs:  # too many to look at all of them: each row once
+    matrix = _Matrix([row for row in rows if row.change])
+    matrix.queue = sorted((matrix.cost(t), t) for t in matrix.columns)
+    while matrix.work < _MOST_WORK and (t := matrix.choose()) is not None:
+        taken = [matrix.remove(number) for number in sorted(matrix.columns[t])]
+        positive = [row for row in taken if row.change[t] > 0]
+        negative = [row for row in taken if row.change[t] < 0]
+        room = max(len(taken), _MOST_ROWS - len(matrix.rows))
+        if len(positive) * len(negative) <= 4 * room:
+            pairs = [(a, b) for a in positive for b in negative]
+            pairs.sort(key=lambda pair: len(pair[0].weights) + len(pair[1].weights))
+        else:  # too many to look at all of them: each row once
             pairs = list(zip(positive, negative, strict=False))
-        for a, b in pairs[:room]:
-            row = _balanced(a, b, t)
-            work += len(row.change) + len(row.weights)
-            (fresh if row.change else done).append(row)
-        rows = _minimal(rows + fresh)
+        fresh = _minimal([_balanced(a, b, t) for a, b in pairs[:room]])
+        for row in fresh:
+            if row.change:
+                matrix.add(row)
+            else:
+                done.append(row)
+                matrix.work += len(row.weights)
+        changed = {k for row in taken for k in row.change}
+        for k in sorted(changed):
+            if len(matrix.columns[k]) and len(changed) < 100:
+                heappush(matrix.queue, (matrix.cost(k), k))
     return _minimal(done)
 
 

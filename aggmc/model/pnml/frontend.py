@@ -28,7 +28,8 @@ def model_of(net: Net, text: str = "", path: str | None = None) -> Model:
     bounds = [_domain(net, p, bound, path) for p, bound in enumerate(inferred)]
     checked = frozenset(p for p, bound in enumerate(inferred) if bound is None)
     variables = tuple(
-        Variable(place.name, "place", 0, bound) for place, bound in zip(net.places, bounds, strict=True)
+        Variable(place.name, "place", 0, bound, tight=known is not None)
+        for place, bound, known in zip(net.places, bounds, inferred, strict=True)
     )
     frontend = NetFrontend(net, tuple(bounds), checked)
     model = Model(
@@ -178,7 +179,7 @@ class NetInterpreter(CoreInterpreter):
         result = []
         bounds = self._frontend.bounds
         for n, inputs, effect, watched in self._compiled:
-            if all([state[p] >= w for p, w in inputs]) and all([state[p] + d <= bounds[p] for p, d in watched]):
+            if all(state[p] >= w for p, w in inputs) and all(state[p] + d <= bounds[p] for p, d in watched):
                 after = list(state)
                 for p, d in effect:
                     after[p] += d
@@ -197,6 +198,6 @@ class NetInterpreter(CoreInterpreter):
                 for p, d in watched:
                     if state[p] + d > bounds[p]:
                         name, transition = net.places[p].name, net.transitions[n]
-                        said = "the file says that the net is safe" if net.said_safe else "the net may be unbounded"
-                        message = f"transition `{transition.name}` puts more than {bounds[p]} tokens on `{name}`: {said}"
+                        why = "the file says that the net is safe" if net.said_safe else "the net may be unbounded"
+                        message = f"transition `{transition.name}` puts more than {bounds[p]} tokens on `{name}`: {why}"
                         raise ModelError(message, transition.location)

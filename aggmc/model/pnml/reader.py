@@ -6,7 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
-from aggmc.errors import InputError, Location, did_you_mean
+from aggmc.errors import did_you_mean
 from aggmc.model.pnml.net import Net, Place, Transition, arcs
 from aggmc.model.xmltree import Element, read_xml
 
@@ -166,11 +166,6 @@ def _place_transition_net(nodes: Nodes) -> Net:
 
 def _groups(nodes: dict[str, Element], names: dict[str, str]) -> dict[str, tuple[int, ...]]:
     """By id and, where that is no other node's id, by name."""
-    groups = {names[node]: (i,) for i, node in enumerate(nodes)}
+    groups: dict[str, tuple[int, ...]] = {names[node]: (i,) for i, node in enumerate(nodes)}
     groups.update({node: (i,) for i, node in enumerate(nodes)})
     return groups
-
-
-def refuse(path: str | None, message: str) -> InputError:
-    """An error about a whole file."""
-    return InputError(message, Location(path))
