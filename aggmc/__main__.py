@@ -8,7 +8,7 @@ import sys
 def main() -> None:
     """Run the program and exit."""
     try:
-        from aggmc.cli import main as run
+        from aggmc.cli.program import main as run
 
         code = run()
     except KeyboardInterrupt:  # while the modules are loaded

@@ -178,10 +178,10 @@ def test_indented_commands(desk: Path) -> None:
 
 
 def test_exit_codes_of_the_readme() -> None:
-    from aggmc import cli
+    from aggmc.cli import codes
 
     listed = re.findall(r"^\| (\d+) \| ", README.read_text(), re.M)
-    known = (cli.HOLDS, cli.VIOLATED, cli.BAD_INPUT, cli.UNKNOWN, cli.INTERNAL, cli.INTERRUPTED)
+    known = (codes.HOLDS, codes.VIOLATED, codes.BAD_INPUT, codes.UNKNOWN, codes.INTERNAL, codes.INTERRUPTED)
     assert listed == [str(code) for code in known]
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from aggmc.cli import main
+from aggmc.cli.program import main
 
 ROOT = Path(__file__).parents[2]
 MODELS = ROOT / "models"

@@ -119,7 +119,7 @@ def test_help_of_check(run: Run) -> None:
 
 def test_help_does_not_load_spot() -> None:
     """It takes a while."""
-    code = "import sys; from aggmc.cli import main; main(['check', '--help']); print('spot' in sys.modules)"
+    code = "import sys; from aggmc.cli.program import main; main(['check', '--help']); print('spot' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment(), check=True)
     assert done.stdout.endswith("False\n")
 

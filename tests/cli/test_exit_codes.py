@@ -24,7 +24,8 @@ from cli_testing import (
 
 import aggmc.checker as checker_module
 from aggmc.checker import METHODS, Checker, Question, Verdict
-from aggmc.cli import BAD_INPUT, HOLDS, INTERNAL, UNKNOWN, VIOLATED, _check_code
+from aggmc.cli.check import check_code
+from aggmc.cli.codes import BAD_INPUT, HOLDS, INTERNAL, UNKNOWN, VIOLATED
 from aggmc.errors import InputError, InternalError, LimitReached
 from aggmc.run import Answer
 from aggmc.trace.lasso import Lasso
@@ -208,9 +209,9 @@ def answer(code: int) -> Answer:
 def test_the_gravest_counts() -> None:
     order = [INTERNAL, BAD_INPUT, VIOLATED, UNKNOWN, HOLDS]
     for codes in product(order, repeat=3):
-        assert _check_code([answer(c) for c in codes], complete=True) == min(codes, key=order.index)
-    assert _check_code([answer(HOLDS)], complete=False) == UNKNOWN
-    assert _check_code([answer(VIOLATED)], complete=False) == VIOLATED
+        assert check_code([answer(c) for c in codes], complete=True) == min(codes, key=order.index)
+    assert check_code([answer(HOLDS)], complete=False) == UNKNOWN
+    assert check_code([answer(VIOLATED)], complete=False) == VIOLATED
 
 
 @pytest.mark.parametrize(
@@ -360,8 +361,8 @@ def test_fault_elsewhere(run: Run, write: Write, monkeypatch: pytest.MonkeyPatch
     model = write(RING)
     for place, arguments in [
         ("aggmc.checker.prepare", ["check", model, "--ltl", "G P.a"]),
-        ("aggmc.cli.load_model", ["check", model, "--ltl", "G P.a"]),
-        ("aggmc.cli.load_model", ["info", model]),
+        ("aggmc.cli.options.load_model", ["check", model, "--ltl", "G P.a"]),
+        ("aggmc.cli.options.load_model", ["info", model]),
         ("aggmc.info._states", ["info", model]),
         ("aggmc.run.prepare", ["automaton", "G a"]),
     ]:

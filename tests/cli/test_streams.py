@@ -136,7 +136,7 @@ def test_closed_stderr(write: Write) -> None:
 def test_closed_streams_are_not_given_to_other_files(write: Write) -> None:
     """C code that complains on the number 2 would write into whatever is open there."""
     code = (
-        "import os, sys; from aggmc.limits import Worker; from aggmc.cli import main\n"
+        "import os, sys; from aggmc.limits import Worker; from aggmc.cli.program import main\n"
         "init = Worker.__init__\n"
         "def watched(self, job): init(self, job); print(self.fileno())\n"
         "Worker.__init__ = watched\n"
@@ -220,7 +220,7 @@ def test_no_memory_while_reading(
     def load(_: str) -> None:
         raise error
 
-    monkeypatch.setattr("aggmc.cli.load_model", load)
+    monkeypatch.setattr("aggmc.cli.options.load_model", load)
     done = run("check", write(RING), "--ltl", "G P.a")
     assert (done.code, done.out, done.err) == (3, "", f"error: {said}\n")
 
@@ -296,7 +296,7 @@ def test_interrupt_of_info_and_automaton(run: Run, write: Write, monkeypatch: py
 
 
 def test_interrupt_while_a_model_is_read(run: Run, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aggmc.cli.load_model", lambda _: signal.raise_signal(signal.SIGINT))
+    monkeypatch.setattr("aggmc.cli.options.load_model", lambda _: signal.raise_signal(signal.SIGINT))
     assert run("check", write(RING), "--ltl", "G P.a", "--timeout", "10") == (130, "", "")
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 

@@ -7,7 +7,8 @@ the net is safe), and a step beyond it is an *error of the model*: no `holds` is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 from aggmc.errors import InputError, Location, ModelError, did_you_mean
 from aggmc.model.conditions import Place as Spot
@@ -18,7 +19,7 @@ from aggmc.model.interpreter import CoreInterpreter
 from aggmc.model.pnml.bounds import place_bounds, semiflows
 from aggmc.model.pnml.net import Net, Transition
 
-UNKNOWN_BOUND = 4095
+UNKNOWN_BOUND = 1023
 _MOST_TOKENS = 2**31 - 1
 
 
@@ -102,6 +103,13 @@ def _moved(p: int, d: int) -> Expr:
     return make("+", var(p), const(d)) if d > 0 else make("-", var(p), const(-d))
 
 
+class Pointing(Protocol):
+    """What knows its place in a text."""
+
+    def error(self, message: str) -> InputError:
+        """An error that points there."""
+
+
 class NetFrontend:
     """The front-end of one net (a `core.Frontend`, and the scope of its propositions)."""
 
@@ -111,6 +119,8 @@ class NetFrontend:
         self.net = net
         self.bounds = bounds
         self.checked = checked  # places whose bound is not proved: exceeding it is an error
+        self._defined: dict[str, Expr] = {}
+        self._names: dict[Expr, str] = {}
 
     def interpreter(self) -> Interpreter:
         """An interpreter of the net itself."""
@@ -118,6 +128,8 @@ class NetFrontend:
 
     def proposition(self, text: str, *, quoted: bool) -> tuple[Proposition, Sequence[Warned]]:
         """A condition over places and transitions; a place alone says that it has a token."""
+        if text in self._defined:
+            return Proposition(text, self._defined[text]), ()
         if not quoted and text not in self.net.place_groups:
             if text in self.net.transition_groups:
                 raise InputError(f'`{text}` is a transition: write "fireable({text})"', Location(None, 1, 1))
@@ -139,16 +151,45 @@ class NetFrontend:
     def call(self, function: str, arguments: Sequence[tuple[str, Spot]], place: Spot) -> Term:
         """`fireable(t, …)`: one of the transitions can fire. `tokens(p, …)`: all tokens of the places."""
         if function == "fireable":
-            found: list[Expr] = []
-            for name, at in arguments:
-                group = self.net.transition_groups.get(name)
-                if group is None:
-                    raise at.error(f"`{name}` is no transition{did_you_mean(name, self.net.transition_groups)}")
-                found += [enabled(self.net.transitions[t]) for t in group]
-            return Term(make("or", *found), is_condition=True)
+            return Term(self.fireable(arguments), is_condition=True)
         if function == "tokens":
             return Term(total([self.name(name, at).expr for name, at in arguments]))
         raise place.error(f"`{function}` is no function: there are fireable(…) and tokens(…)")
+
+    # -- for readers of properties in other forms ----------------------------------------------------------------
+
+    def define(self, expr: Expr) -> str:
+        """A short proposition that means this condition."""
+        name = self._names.get(expr)
+        if name is None:
+            name = self._names[expr] = f"@{len(self._names)}"
+            self._defined[name] = expr
+        return name
+
+    def fireable(self, transitions: Sequence[tuple[str, Pointing]]) -> Expr:
+        """One of the named transitions can fire; raises the error of what has a name that means nothing."""
+        found: list[int] = []
+        for name, at in transitions:
+            group = self.net.transition_groups.get(name)
+            if group is None:
+                raise at.error(f"`{name}` is no transition{did_you_mean(name, self.net.transition_groups)}")
+            found += group
+        return self.some_enabled(found)
+
+    def some_enabled(self, transitions: Iterable[int]) -> Expr:
+        """One of the transitions can fire."""
+        return make("or", *(enabled(self.net.transitions[t]) for t in transitions))
+
+    def place_group(self, name: str, at: Pointing) -> tuple[int, ...]:
+        """The places that a name stands for."""
+        group = self.net.place_groups.get(name)
+        if group is None:
+            raise at.error(f"`{name}` is no place{did_you_mean(name, self.net.place_groups)}")
+        return group
+
+    def tokens(self, places: Iterable[int]) -> list[Expr]:
+        """The numbers of tokens of places."""
+        return [var(p) for p in places]
 
     def _tokens(self, name: str) -> Expr:
         return total([var(p) for p in self.net.place_groups[name]])

@@ -1,0 +1,1 @@
+"""The command line: arguments, exit codes, and what goes to which stream; no logic. A module for each command."""
