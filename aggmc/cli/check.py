@@ -36,6 +36,12 @@ def check(
     properties: Annotated[
         str | None, typer.Option(metavar="FILE", help="LTL properties, one a line, as `name: formula` or `formula`.")
     ] = None,
+    hoa: Annotated[
+        list[str] | None, typer.Option(metavar="FILE", help="An automaton, in HOA, that accepts the good runs.")
+    ] = None,
+    hoa_negated: Annotated[
+        list[str] | None, typer.Option(metavar="FILE", help="An automaton, in HOA, that accepts the bad runs.")
+    ] = None,
     product: Annotated[str, typer.Option(metavar="|".join(PRODUCTS), help="The method: see below.")] = "auto",
     deadlock: Annotated[
         Literal["stutter", "ignore", "error"],
@@ -67,7 +73,7 @@ def check(
     product = known_product(product)
     progress = Progress(sys.stderr)
     loaded = read_model(model, limits, progress)
-    asked = questions(loaded, written(ltl or [], properties))
+    asked = questions(loaded, written(ltl or [], properties, hoa or [], hoa_negated or []))
     wanted = queries(loaded, asked, product, options)
     warn(loaded.warnings)
     warn(warned for question in asked for warned in question.warnings)
