@@ -11,7 +11,7 @@ import builtins
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal, TypeVar
 
 from aggmc.boolean import Bool
@@ -24,7 +24,7 @@ from aggmc.model.core import Assertion, Interpreter, Model, Proposition, State, 
 from aggmc.model.expr import FALSE, Expr, const, make
 from aggmc.model.ranges import Ranges, infer, refine
 from aggmc.products.explicit import ExplicitKripke, ExplicitTgba, ExplicitTgta
-from aggmc.products.slap import slap, slap_tgta
+from aggmc.products.slap import Settle, slap, slap_tgta
 from aggmc.products.sog import Sog, SogTgta
 from aggmc.symbolic.domains import Escaped, Guess
 from aggmc.symbolic.encode import Encoding
@@ -34,8 +34,10 @@ from aggmc.trace.trace import Trace, replay
 
 Deadlock = Literal["stutter", "ignore", "error"]
 Fixpoint = Literal["saturation", "chaining"]
+Absorb = Literal["all", "covered"]
 DEADLOCKS: tuple[str, ...] = ("stutter", "ignore", "error")
 FIXPOINTS: tuple[str, ...] = ("saturation", "chaining")
+ABSORPTIONS: tuple[str, ...] = ("all", "covered")
 Tick = Callable[[str], None]
 Result = TypeVar("Result")
 
@@ -45,15 +47,30 @@ class Method:
     """A product: which properties it takes, which automaton it reads, and how it is built."""
 
     help: str
-    build: Callable[[Any, Any], Any]  # from a Kripke structure and an automaton
+    build: Callable[..., Any]  # from a Kripke structure and an automaton
     change_sets: bool = False  # reads an automaton over change-sets
     explicit: bool = False  # over single states
     stutter_invariant_only: bool = False
+    self_loops: bool = False  # `build` takes `absorb`
+
+
+def _slap(help: str, settle: Settle) -> Method:
+    return Method(help, partial(slap, settle=settle), self_loops=True)
+
+
+def _slap_tgta(help: str, settle: Settle) -> Method:
+    return Method(help, partial(slap_tgta, settle=settle), change_sets=True, self_loops=True)
 
 
 METHODS: dict[str, Method] = {
-    "slap": Method("self-loop aggregation with a TGBA", slap),
-    "slap-tgta": Method("self-loop aggregation with a testing automaton", slap_tgta, change_sets=True),
+    "slap": _slap("self-loop aggregation with a TGBA", Settle.NONE),
+    "slap-fst": _slap("slap, terminal states settled at once", Settle.FST),
+    "slap-fsa": _slap("slap, accepting self-loops settled at once", Settle.FSA),
+    "slap-plus": _slap("slap-fsa, self-loops of lone states never followed", Settle.PLUS),
+    "slap-tgta": _slap_tgta("self-loop aggregation with a testing automaton", Settle.NONE),
+    "slap-fst-tgta": _slap_tgta("slap-fst with a testing automaton", Settle.FST),
+    "slap-fsa-tgta": _slap_tgta("slap-fsa with a testing automaton", Settle.FSA),
+    "slap-plus-tgta": _slap_tgta("slap-plus with a testing automaton", Settle.PLUS),
     "sog": Method("symbolic observation graph with a TGBA", Sog, stutter_invariant_only=True),
     "sog-tgta": Method(
         "symbolic observation graph with a testing automaton", SogTgta, change_sets=True, stutter_invariant_only=True
@@ -72,11 +89,14 @@ class Options:
     fixpoint: str = "saturation"
     reordering: bool = False
     trace: bool = True
+    order: str | tuple[str, ...] = "auto"  # of the variables: a way to find one, or their names
     max_memory: int | None = None  # bytes that the decision diagrams may take
+    absorb: str = "all"
 
     def __post_init__(self) -> None:
         _one_of("deadlock", self.deadlock, DEADLOCKS)
         _one_of("fixpoint", self.fixpoint, FIXPOINTS)
+        _one_of("absorb", self.absorb, ABSORPTIONS)
 
 
 def _one_of(what: str, value: str, known: Sequence[str]) -> None:
@@ -181,6 +201,12 @@ def _in_formula(error: InputError, parsed: Parsed, atom: Atom) -> InputError:
     return type(error)(error.message, _moved(error.location, parsed, atom))
 
 
+def _with_trace(error: ModelError, trace: Trace | None) -> ModelError:
+    """Raised without a name: an exception and the frame that names it are a cycle, which keeps BDDs alive."""
+    error.trace = trace
+    return error
+
+
 class Checker:
     """Answers questions about one model; the encoding and the reachable states are computed once."""
 
@@ -213,6 +239,7 @@ class Checker:
             domains=self._guess.domains(),
             max_memory=self.options.max_memory,
             reordering=self.options.reordering,
+            order=self.options.order,
         )
 
     def _settled(self, work: Callable[[], Result]) -> Result:
@@ -310,10 +337,8 @@ class Checker:
                     if found != self.encoding.false:
                         self._raise_error(found, lambda state, text=text: self.interpreter.holds(text, state))  # type: ignore[misc]
             except ModelError as error:
-                moved = _in_formula(error, question.parsed, question.parsed.atoms[i])
-                assert isinstance(moved, ModelError)
-                moved.trace = error.trace
-                raise moved from None
+                where = _moved(error.location, question.parsed, question.parsed.atoms[i])
+                raise _with_trace(ModelError(error.message, where), error.trace) from None
 
     # -- LTL -----------------------------------------------------------------------------------------------------
 
@@ -368,7 +393,8 @@ class Checker:
     ) -> tuple[Lasso | None, Tgba | Tgta]:
         kripke = self._kripke([_expression(p, question.atoms) for p in prop.propositions])
         automaton = _automaton(prop, method, kripke.letters() if method.change_sets else None)
-        product = method.build(kripke, automaton)
+        settings = {"absorb": self.options.absorb} if method.self_loops else {}
+        product = method.build(kripke, automaton, **settings)
         run = search(product, effort, self._progress)
         if run is None:
             return None, automaton
@@ -414,9 +440,8 @@ class Checker:
         wrong = self.encoding.truth(a.error)
         failing = reachable & ~self.encoding.truth(a.holds) & ~wrong
         if failing == self.encoding.false and (wrong := wrong & reachable) != self.encoding.false:
-            error = ModelError(f"the assertion `{a.text}` errs in a reachable state", a.location)
-            error.trace = replay(self.model, self.interpreter, finite_run(self.kripke, reachable, wrong))
-            raise error
+            trace = replay(self.model, self.interpreter, finite_run(self.kripke, reachable, wrong))
+            raise _with_trace(ModelError(f"the assertion `{a.text}` errs in a reachable state", a.location), trace)
         return self._state_verdict("assert", a.name, a.text, failing, started)
 
     def deadlocks(self) -> Verdict:
@@ -501,6 +526,7 @@ def check(
     *,
     deadlock: Deadlock = "stutter",
     fixpoint: Fixpoint = "saturation",
+    absorb: Absorb = "all",
     reordering: bool = False,
     trace: bool = True,
 ) -> Verdict:
@@ -510,5 +536,5 @@ def check(
     `aggmc.InputError` if the formula cannot be read or the product does not take it, `aggmc.ModelError` if the model
     errs. `aggmc.PRODUCTS` are the products.
     """
-    options = Options(deadlock=deadlock, fixpoint=fixpoint, reordering=reordering, trace=trace)
+    options = Options(deadlock=deadlock, fixpoint=fixpoint, absorb=absorb, reordering=reordering, trace=trace)
     return Checker(model, options).ltl(ask(model, formula), product)

@@ -1,8 +1,8 @@
 """What the benchmark programs share: tables as CSV files, and measured work in processes of its own.
 
-Each measurement runs in a fresh child, so that its peak memory is its own and a limit ends just it. Seconds are those of
-the processor, as in the tables of other tools: they hardly depend on what else the machine does. Results are written as
-they come; a second run on the same file does only what is missing.
+Each measurement runs in a fresh child, so that its peak memory is its own and a limit ends just it. Seconds are those
+of the processor, as in the tables of other tools: they hardly depend on what else the machine does. Results are written
+as they come; a second run on the same file does only what is missing.
 """
 
 from __future__ import annotations

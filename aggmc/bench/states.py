@@ -31,9 +31,10 @@ def count_states(model: str, path: Path, states: str, deadlocks: str, limits: Li
     def work() -> dict[str, Any]:
         started = time.process_time()
         checker = Checker(load_model(path), Options(max_memory=limits.memory))
-        encoding = checker.encoding
+        _ = checker.encoding  # not the last one, if it turns out that a variable takes more values
         encoded = time.process_time() - started
         reachable = checker.reachable
+        encoding = checker.encoding
         return {
             "states": encoding.count(reachable),
             "deadlocks": encoding.count(checker.kripke.dead(reachable)),

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from aggmc.checker import PRODUCTS, Options
+from aggmc.checker import Options
 from aggmc.cli.codes import BAD_INPUT, GRAVEST_FIRST, HOLDS, INTERNAL, UNKNOWN, VIOLATED
 from aggmc.cli.options import (
     Fixpoint,
@@ -42,7 +42,7 @@ def check(
     hoa_negated: Annotated[
         list[str] | None, typer.Option(metavar="FILE", help="An automaton, in HOA, that accepts the bad runs.")
     ] = None,
-    product: Annotated[str, typer.Option(metavar="|".join(PRODUCTS), help="The method: see below.")] = "auto",
+    product: Annotated[str, typer.Option(metavar="NAME", help="The method: see below.")] = "auto",
     deadlock: Annotated[
         Literal["stutter", "ignore", "error"],
         typer.Option(
@@ -53,6 +53,10 @@ def check(
     memory: Memory = None,
     fixpoint: Fixpoint = "saturation",
     reordering: Reordering = False,
+    absorb: Annotated[
+        Literal["all", "covered"],
+        typer.Option(help="Self-loops that aggregates of slap absorb: all, or those with marks of the entering edge."),
+    ] = "all",
     output: Format = "text",
     no_trace: Annotated[bool, typer.Option("--no-trace", help="Show no counterexamples.")] = False,
     stats: Annotated[bool, typer.Option("--stats", help="Say more about how a verdict was reached.")] = False,
@@ -69,7 +73,7 @@ def check(
     aggmc check phils.dve --deadlock error
     """
     limits = limits_of(timeout, memory)
-    options = Options(deadlock, fixpoint, reordering, not no_trace, limits.memory)
+    options = Options(deadlock, fixpoint, reordering, not no_trace, max_memory=limits.memory, absorb=absorb)
     product = known_product(product)
     progress = Progress(sys.stderr)
     loaded = read_model(model, limits, progress)

@@ -16,8 +16,8 @@ StateSet = Any  # a set of states of the model, as the symbolic layer represents
 class Edge(Generic[Node]):
     """An edge of a product: its marks, where it leads, and the model's steps that it stands for.
 
-    `step` is None where the edge stands for no step of its own: its source and target share their states
-    (divergence in a SOG, the self-loops of a SOG-TGTA).
+    `step` is None where the edge stands for no step of its own, but for an infinite run inside its source (divergence
+    in a SOG, the self-loops of a SOG-TGTA, a fair cycle in an aggregate of SLAP).
     """
 
     marks: int
@@ -47,6 +47,9 @@ class AggregateProduct(Product[Node], Protocol[Node]):
 
     def inside(self, node: Node) -> Any:
         """The steps by which a node's states reach each other, or None."""
+
+    def fair(self, node: Node) -> Any:
+        """Of a node with an edge without a step: the kinds of steps that must recur in the run that it stands for."""
 
     def entry(self, node: Node) -> StateSet:
         """Of an initial node: the initial states that it was closed from."""

@@ -62,7 +62,7 @@ class ObservationGraph:
         found = self._divergent.get(aggregate)
         if found is None:
             valuation, states = aggregate
-            found = self.kripke.forward_hull(states, self.into(valuation)) != self.kripke.false
+            found = self.kripke.has_fair_cycle(states, self.into(valuation))
             self._divergent[aggregate] = found
         return found
 
@@ -84,6 +84,10 @@ class _SogProduct:
     def inside(self, node: SogNode) -> Into:
         """Steps that do not change the valuation."""
         return self.graph.into(node[1])
+
+    def fair(self, node: SogNode) -> tuple[Into, ...]:
+        """Of a divergent node: any cycle will do."""
+        return (self.graph.into(node[1]),)
 
     def entry(self, node: SogNode) -> StateSet:
         """The initial states of an initial node."""

@@ -16,11 +16,10 @@
  *     results must name both (two filters give two lists), and by nodes that are alive.
  *   - "level" is that of a bit's x.
  *
- * Saturation is the algorithm of Ciardo, Lüttgen, Siminiceanu (TACAS 2001), which saturates the nodes that a firing
- * creates before the firing ends:
- *   saturate(S, i)        S closed under the events whose first level is levels[i] or below
- *   fire(S, R, W)         the image of S under R, closed under the events of its own level and below
- * Sets that are closed under events stay so when united, so a node's children never need to be saturated again.
+ * Saturation is after Ciardo, Lüttgen, Siminiceanu (TACAS 2001): saturate(S, i) closes S under the events whose first
+ * level is levels[i] or below. A node's children are saturated, then the events of its level are fired one after the
+ * other, and so on until nothing is added. (The original saturates the nodes that a firing creates before the firing
+ * ends. On bits, where a variable is spread over several levels, that was up to a hundred times slower.)
  */
 
 #define _GNU_SOURCE
@@ -51,7 +50,7 @@ enum { MANAGER_OFFSET = 24, ONE_OFFSET = 32 }; /* of BDD.manager (a Python objec
 #define CONST_INDEX 0x7fffffffu
 
 /* Tags that CUDD's own cached operations do not use. */
-enum { TAG_IMAGE = 0xa6, TAG_PREIMAGE = 0xaa, TAG_SATURATE = 0xae, TAG_FIRE = 0xc2, TAG_IMAGES = 0xc6, TAG_PREIMAGES = 0xca };
+enum { TAG_IMAGE = 0xa6, TAG_PREIMAGE = 0xaa, TAG_SATURATE = 0xae, TAG_IMAGES = 0xc6, TAG_PREIMAGES = 0xca };
 
 static struct {
     Node *(*unique)(Manager *, int, Node *, Node *);
@@ -102,7 +101,6 @@ typedef struct {
     int level_count; /* levels at which an event begins */
     int *levels;
     int *first; /* levels[i]: events first[i] .. first[i + 1] - 1 */
-    int *from;  /* level -> the first i with levels[i] >= level */
     Event *events;
     int stays; /* one of the events is the step from every state to itself */
 } Events;
@@ -314,54 +312,8 @@ static Node *steps(Run *run, Node *s, int i, Step step, uintptr_t tag) {
 
 static Node *saturate(Run *run, Node *s, int i);
 
-/* child := child ∪ found (taken); says whether it grew; -1 on failure. */
-static int grown(Run *run, Node **child, Node *found) {
-    if (found == NULL) return -1;
-    Node *wider = or_(run, *child, found);
-    drop(run, found);
-    if (wider == NULL) return -1;
-    int changed = wider != *child;
-    drop(run, *child);
-    *child = wider;
-    return changed;
-}
-
-static Node *fire(Run *run, Node *s, Node *r, Node *w, int i);
-
 /* The node over saturated children (taken) of the level levels[i], saturated. */
-static Node *saturated_by_rounds(Run *run, Node *low, Node *high, int i);
-static int MODE;
 static Node *saturated(Run *run, Node *low, Node *high, int i) {
-    if (MODE) return saturated_by_rounds(run, low, high, i);
-    Events *list = run->list;
-    int l = list->levels[i];
-    Node *child[2] = {low, high};
-    int changed = 1;
-    while (changed) {
-        changed = 0;
-        for (int e = list->first[i]; e < list->first[i + 1]; e++) {
-            Node *r = list->events[e].relation, *w = list->events[e].writes, *half[2];
-            cofactors(r, level(run, r) == l, &half[0], &half[1]);
-            int written = bit_level(run, w) == l;
-            for (int from = 0; from < 2; from++) {
-                Node *quarter[2] = {half[from], half[from]};
-                if (written) cofactors(half[from], level(run, half[from]) == l + 1, &quarter[0], &quarter[1]);
-                for (int to = written ? 0 : from; to < (written ? 2 : from + 1); to++) {
-                    int more = grown(run, &child[to], fire(run, child[from], quarter[to], written ? w->high : w, i + 1));
-                    if (more < 0) {
-                        drop(run, child[0]);
-                        drop(run, child[1]);
-                        return NULL;
-                    }
-                    changed |= more;
-                }
-            }
-        }
-    }
-    return made(run, l, child[1], child[0]);
-}
-
-static Node *saturated_by_rounds(Run *run, Node *low, Node *high, int i) {
     Events *list = run->list;
     int l = list->levels[i];
     Node *s = made(run, l, high, low);
@@ -384,71 +336,6 @@ static Node *saturated_by_rounds(Run *run, Node *low, Node *high, int i) {
         s = low == NULL ? NULL : made(run, l, high, low);
     }
     return NULL;
-}
-
-static int MODE = 0;
-
-/* S is closed under the events from levels[i] on, and so is the result. */
-static Node *fire(Run *run, Node *s, Node *r, Node *w, int i) {
-    Events *list = run->list;
-    Node *one = run->one, *zero = not_(one);
-    if (s == zero || r == zero) return own(zero);
-    int ls = bit_level(run, s), lr = bit_level(run, r);
-    int l = ls < lr ? ls : lr;
-    w = writes_from(run, w, l);
-    if (bit_level(run, w) == INT_MAX) { /* from here on r only reads */
-        if (r == one) return own(s);
-        Node *kept = and_(run, s, r);
-        if (kept == NULL) return NULL;
-        Node *closed = saturate(run, kept, i);
-        drop(run, kept);
-        return closed;
-    }
-    if (l == INT_MAX) return own(one);
-    int j = list->from[l];
-    Node *result = cached(run, TAG_FIRE, s, r, w);
-    if (result == NULL) {
-        if (stopped(run)) return NULL;
-        int below = list->from[l + 1];
-        Node *s0, *s1, *r0, *r1, *low, *high;
-        cofactors(s, ls == l, &s0, &s1);
-        cofactors(r, level(run, r) == l, &r0, &r1);
-        if (bit_level(run, w) == l) {
-            Node *r00, *r01, *r10, *r11, *rest = w->high;
-            cofactors(r0, level(run, r0) == l + 1, &r00, &r01);
-            cofactors(r1, level(run, r1) == l + 1, &r10, &r11);
-            low = fire(run, s0, r00, rest, below);
-            if (low == NULL) return NULL;
-            low = united(run, low, fire(run, s1, r10, rest, below));
-            if (low == NULL) return NULL;
-            high = fire(run, s0, r01, rest, below);
-            if (high != NULL) high = united(run, high, fire(run, s1, r11, rest, below));
-        } else {
-            low = fire(run, s0, r0, w, below);
-            if (low == NULL) return NULL;
-            high = fire(run, s1, r1, w, below);
-        }
-        if (high == NULL) {
-            drop(run, low);
-            return NULL;
-        }
-        if (j < list->level_count && list->levels[j] == l) {
-            result = saturated(run, low, high, j);
-        } else {
-            result = made(run, l, high, low);
-        }
-        if (result == NULL) return NULL;
-        cudd.insert(run->manager, TAG_FIRE, s, r, w, result);
-        if (j < list->level_count && result != zero && result != one)
-            cudd.insert(run->manager, TAG_SATURATE, result, cudd.var(run->manager, list->index_at[list->levels[j]]),
-                        list->key, result);
-    }
-    if (i < j) { /* levels that neither s nor r speaks of, where events begin */
-        Node *closed = saturate(run, result, i);
-        drop(run, result);
-        return closed;
-    }
-    return result;
 }
 
 static Node *saturate(Run *run, Node *s, int i) {
@@ -474,37 +361,117 @@ static Node *saturate(Run *run, Node *s, int i) {
     return remember(run, TAG_SATURATE, s, place, list->key, result);
 }
 
-/* --- loops ------------------------------------------------------------------------------------------------------- */
+/* --- fair cycles ------------------------------------------------------------------------------------------------- */
 
-/* The greatest subset Z of s ∪ … with Z = Z ∩ (post(Z) ∪ (Z ∩ loops)): all that an infinite path inside leads to. */
-static Node *trap(Run *run, Node *s, Node *loops) {
-    Node *zero = not_(run->one);
-    own(s);
-    while (s != zero) {
-        Node *rest = and_(run, s, loops);
-        if (rest != NULL) rest = united(run, rest, steps(run, s, 0, image, TAG_IMAGES));
-        Node *kept = NULL;
-        if (rest != NULL) {
-            kept = and_(run, s, rest);
-            drop(run, rest);
+/* A kind of step that must be taken again and again: an event of the list from one of the sources, or resting in one
+ * of the loops (dead states, which have a step to themselves). */
+typedef struct {
+    Events *list;
+    Node *sources, *loops;
+} Demand;
+
+/* The targets in z of the demanded steps from z. */
+static Node *demanded(Run *run, Node *z, const Demand *demand) {
+    Events *inside = run->list;
+    Node *sources = and_(run, z, demand->sources);
+    if (sources == NULL) return NULL;
+    run->list = demand->list;
+    Node *reached = steps(run, sources, 0, image, TAG_IMAGES);
+    run->list = inside;
+    if (reached != NULL && demand->list->stays) reached = united(run, reached, own(sources));
+    drop(run, sources);
+    if (reached != NULL) reached = united(run, reached, own(demand->loops));
+    if (reached == NULL) return NULL;
+    Node *kept = and_(run, z, reached);
+    drop(run, reached);
+    return kept;
+}
+
+/* Whether no event leaves z; -1 on failure. */
+static int is_closed(Run *run, Node *z) {
+    Node *reached = steps(run, z, 0, image, TAG_IMAGES);
+    if (reached == NULL) return -1;
+    Node *outside = and_(run, reached, not_(z));
+    drop(run, reached);
+    if (outside == NULL) return -1;
+    drop(run, outside);
+    return outside == not_(run->one);
+}
+
+/* What x (taken), a part of z, reaches by events inside z. */
+static Node *spread(Run *run, Node *x, Node *z) {
+    Node *front = own(x), *zero = not_(run->one);
+    while (front != NULL && front != zero) {
+        Node *next = steps(run, front, 0, image, TAG_IMAGES);
+        drop(run, front);
+        front = NULL;
+        if (next == NULL) break;
+        Node *fresh = and_(run, next, not_(x));
+        drop(run, next);
+        if (fresh == NULL) break;
+        front = and_(run, fresh, z);
+        drop(run, fresh);
+        if (front == NULL) break;
+        Node *wider = or_(run, x, front);
+        drop(run, x);
+        x = wider;
+        if (x == NULL) {
+            drop(run, front);
+            return NULL;
         }
-        int stable = kept == s;
-        drop(run, s);
-        if (kept == NULL) return NULL;
-        s = kept;
-        if (stable) break;
     }
-    return s;
+    if (front == NULL) {
+        drop(run, x);
+        return NULL;
+    }
+    drop(run, front);
+    return x;
+}
+
+/* The greatest Z in s such that, for each demand, every state of Z is reached inside Z from a demanded step inside Z.
+ * Going back from any state of it never ends, and meets all demands again and again: so Z is empty unless there is a
+ * fair cycle, and every state of Z can be reached from one.
+ * A subset of the form post(Z) or closure(post(Z)) of a closed set is closed: there saturation may close. */
+static Node *hull(Run *run, Node *s, const Demand *demands, Py_ssize_t count) {
+    Node *z = own(s), *zero = not_(run->one);
+    int closed = -1; /* not known */
+    Py_ssize_t unchanged = 0;
+    for (Py_ssize_t i = 0; unchanged < count && z != zero; i = (i + 1) % count) {
+        const Demand *demand = &demands[i];
+        Node *x = demanded(run, z, demand);
+        int every = demand->list == run->list && demand->sources == run->one; /* then x reaches nothing else in z */
+        if (x != NULL && x != z && x != zero && !every) {
+            if (closed < 0) closed = is_closed(run, z);
+            if (closed > 0) {
+                Node *reached = saturate(run, x, 0);
+                drop(run, x);
+                x = reached;
+            } else if (closed == 0) {
+                x = spread(run, x, z);
+            }
+        }
+        if (run->failure != FINE || x == NULL) {
+            if (x != NULL) drop(run, x);
+            drop(run, z);
+            return NULL;
+        }
+        unchanged = x == z ? unchanged + 1 : 0;
+        drop(run, z);
+        z = x;
+    }
+    return z;
 }
 
 /* --- calls from Python --------------------------------------------------------------------------------------------- */
 
-typedef enum { CLOSURE, IMAGE, PREIMAGE, TRAP } What;
+typedef enum { CLOSURE, IMAGE, PREIMAGE, HULL } What;
 
 typedef struct {
     Run run;
     What what;
-    Node *states, *other, *result;
+    Node *states, *result;
+    const Demand *demands;
+    Py_ssize_t demand_count;
 } Call;
 
 static void carry_out(Call *call) {
@@ -519,8 +486,8 @@ static void carry_out(Call *call) {
     case PREIMAGE:
         call->result = steps(run, call->states, 0, preimage, TAG_PREIMAGES);
         break;
-    case TRAP:
-        call->result = run->list->stays ? own(call->states) : trap(run, call->states, call->other);
+    case HULL:
+        call->result = hull(run, call->states, call->demands, call->demand_count);
         return;
     }
     if (run->list->stays && call->result != NULL) call->result = united(run, call->result, own(call->states));
@@ -608,10 +575,10 @@ static PyObject *function_of(Kernel *kernel, Node *node) {
     return PyObject_CallMethod(kernel->bdd, "_add_int", "n", (Py_ssize_t)(uintptr_t)node + 2);
 }
 
-static PyObject *called(Events *list, What what, PyObject *states, PyObject *other) {
+static PyObject *called(Events *list, What what, PyObject *states, const Demand *demands, Py_ssize_t demand_count) {
     Kernel *kernel = list->kernel;
     volatile int cancel = 0;
-    Call call = {.what = what, .result = NULL, .other = NULL};
+    Call call = {.what = what, .result = NULL, .demands = demands, .demand_count = demand_count};
     call.run.list = list;
     call.run.manager = kernel->manager;
     call.run.one = kernel->one;
@@ -621,7 +588,6 @@ static PyObject *called(Events *list, What what, PyObject *states, PyObject *oth
     call.run.cancel = &cancel;
     call.states = node_of(kernel, states);
     if (call.states == NULL) return NULL;
-    if (other != NULL && (call.other = node_of(kernel, other)) == NULL) return NULL;
     if (cudd.size(kernel->manager) != list->variables) {
         PyErr_SetString(PyExc_RuntimeError, "variables were declared after the list of events was made");
         return NULL;
@@ -647,14 +613,36 @@ static PyObject *called(Events *list, What what, PyObject *states, PyObject *oth
     return function;
 }
 
-static PyObject *events_closure(Events *self, PyObject *states) { return called(self, CLOSURE, states, NULL); }
-static PyObject *events_image(Events *self, PyObject *states) { return called(self, IMAGE, states, NULL); }
-static PyObject *events_preimage(Events *self, PyObject *states) { return called(self, PREIMAGE, states, NULL); }
+static PyObject *events_closure(Events *self, PyObject *states) { return called(self, CLOSURE, states, NULL, 0); }
+static PyObject *events_image(Events *self, PyObject *states) { return called(self, IMAGE, states, NULL, 0); }
+static PyObject *events_preimage(Events *self, PyObject *states) { return called(self, PREIMAGE, states, NULL, 0); }
 
-static PyObject *events_trap(Events *self, PyObject *arguments) {
-    PyObject *states, *loops;
-    if (!PyArg_ParseTuple(arguments, "OO", &states, &loops)) return NULL;
-    return called(self, TRAP, states, loops);
+static PyTypeObject *events_type = NULL;
+
+static PyObject *events_hull(Events *self, PyObject *arguments) {
+    PyObject *states, *given, *result = NULL;
+    if (!PyArg_ParseTuple(arguments, "OO", &states, &given)) return NULL;
+    PyObject *kept = PySequence_Tuple(given);
+    if (kept == NULL) return NULL;
+    Py_ssize_t count = PyTuple_GET_SIZE(kept);
+    Demand *demands = PyMem_Calloc((size_t)count + 1, sizeof(Demand));
+    if (demands == NULL) PyErr_NoMemory();
+    for (Py_ssize_t i = 0; demands != NULL && i < count; i++) {
+        PyObject *list, *sources, *loops;
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(kept, i), "O!OO", events_type, &list, &sources, &loops)) goto done;
+        demands[i].list = (Events *)list;
+        if (demands[i].list->kernel->manager != self->kernel->manager || demands[i].list->variables != self->variables) {
+            PyErr_SetString(PyExc_ValueError, "a list of events of another manager, or of another time");
+            goto done;
+        }
+        if ((demands[i].sources = node_of(self->kernel, sources)) == NULL) goto done;
+        if ((demands[i].loops = node_of(self->kernel, loops)) == NULL) goto done;
+    }
+    if (demands != NULL) result = called(self, HULL, states, demands, count);
+done:
+    PyMem_Free(demands);
+    Py_DECREF(kept);
+    return result;
 }
 
 static void events_dealloc(Events *self) {
@@ -662,7 +650,6 @@ static void events_dealloc(Events *self) {
     PyMem_Free(self->index_at);
     PyMem_Free(self->levels);
     PyMem_Free(self->first);
-    PyMem_Free(self->from);
     PyMem_Free(self->events);
     Py_XDECREF(self->functions);
     Py_XDECREF(self->kernel);
@@ -675,8 +662,9 @@ static PyMethodDef events_methods[] = {
     {"closure", (PyCFunction)events_closure, METH_O, "The least superset that is closed under the events."},
     {"image", (PyCFunction)events_image, METH_O, "The successors under all events."},
     {"preimage", (PyCFunction)events_preimage, METH_O, "The predecessors under all events."},
-    {"trap", (PyCFunction)events_trap, METH_VARARGS,
-     "trap(states, loops): the greatest Z in states with Z = Z & (image(Z) | loops)."},
+    {"hull", (PyCFunction)events_hull, METH_VARARGS,
+     "hull(states, demands): the states of the set that a fair cycle in it leads to; a demand is a list of events, the\n"
+     "states from which they meet it, and states that meet it by resting."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -694,15 +682,12 @@ static PyType_Spec events_spec = {
     .slots = events_slots,
 };
 
-static PyTypeObject *events_type = NULL;
-
 /* --- lists of events ------------------------------------------------------------------------------------------------ */
 
 /* Kernel.events(pairs, key, key_level): pairs of Functions (relation, cube of the y written and the key). */
 static PyObject *kernel_events(Kernel *self, PyObject *arguments) {
     PyObject *pairs, *key;
     int key_level;
-    if (getenv("MODE")) MODE = atoi(getenv("MODE"));
     if (!PyArg_ParseTuple(arguments, "OOi", &pairs, &key, &key_level)) return NULL;
     PyObject *kept = PySequence_Tuple(pairs);
     if (kept == NULL) return NULL;
@@ -724,9 +709,8 @@ static PyObject *kernel_events(Kernel *self, PyObject *arguments) {
     list->index_at = PyMem_Calloc((size_t)n + 1, sizeof(int));
     list->levels = PyMem_Calloc((size_t)count + 1, sizeof(int));
     list->first = PyMem_Calloc((size_t)count + 2, sizeof(int));
-    list->from = PyMem_Calloc((size_t)n + 2, sizeof(int));
     list->events = PyMem_Calloc((size_t)count + 1, sizeof(Event));
-    if (!list->level_of || !list->index_at || !list->levels || !list->first || !list->from || !list->events) {
+    if (!list->level_of || !list->index_at || !list->levels || !list->first || !list->events) {
         PyErr_NoMemory();
         goto fail;
     }
@@ -775,10 +759,6 @@ static PyObject *kernel_events(Kernel *self, PyObject *arguments) {
         }
     }
     list->first[list->level_count] = placed;
-    for (int l = n, i = list->level_count; l >= 0; l--) {
-        while (i > 0 && list->levels[i - 1] >= l) i--;
-        list->from[l] = i;
-    }
     PyMem_Free(tops);
     PyMem_Free(given);
     PyMem_Free(starts);

@@ -22,7 +22,9 @@ _WALKS = 24
 _MOST_EVENTS = 4000  # the interpreter of a larger model takes longer to make than narrow domains save
 _MOST_CODES = 64  # a variable with more values has an interval
 _WIDE = 3  # bits: what has fewer is not worth a simulation
-_PATIENCE = 4  # a variable that escapes this often gets all the values that the static analysis allows
+_SAVES = 1.4  # a guess must make the states' codes shorter by such a factor, or it is not worth the risk
+_PATIENCE = 2  # a variable that escapes this often gets all the values that the static analysis allows
+_MOST_ESCAPES = 2  # then every variable does: each time, work is done in vain
 
 
 class Escaped(Exception):
@@ -61,6 +63,7 @@ class Guess:
         self._ranges = ranges
         self._seen: list[set[int]] = [{state[v] for state in model.initial} for v in range(len(model.variables))]
         self._escapes = [0] * len(model.variables)
+        self._all_escapes = 0
         self._interpreter: Interpreter | None = None
         if self._worthwhile():
             self._interpreter = model.frontend.interpreter()
@@ -76,9 +79,12 @@ class Guess:
 
     def domains(self) -> list[Domain]:
         """The narrowest domains for what has been seen."""
-        if self._interpreter is None:
-            return static_domains(self._ranges)
-        return [self._domain(v) for v in range(len(self._ranges))]
+        static = static_domains(self._ranges)
+        if self._interpreter is None or self._all_escapes >= _MOST_ESCAPES:
+            return static
+        guessed = [self._domain(v) for v in range(len(static))]
+        worthwhile = sum(d.bits for d in static) >= _SAVES * sum(d.bits for d in guessed)
+        return guessed if worthwhile else static
 
     def _domain(self, v: int) -> Domain:
         low, high = self._ranges[v]
@@ -99,6 +105,7 @@ class Guess:
     def widen(self, escaped: Escaped) -> None:
         """Learn from an escape: simulate from there, and leave room where a variable ran out of codes."""
         assert self._interpreter is not None, "without a guess nothing escapes"
+        self._all_escapes += 1
         for v in escaped.variables:
             self._escapes[v] += 1
         self._simulate(list(escaped.states))

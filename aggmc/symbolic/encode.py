@@ -20,7 +20,7 @@ from aggmc.symbolic.bitvector import Arithmetic, Bdd, Vector
 from aggmc.symbolic.cudd import cudd
 from aggmc.symbolic.domains import Domain, Escaped, static_domains
 from aggmc.symbolic.engine import kernel_for
-from aggmc.symbolic.order import bit_order, variable_order
+from aggmc.symbolic.order import bit_order, given_order, variable_order
 from aggmc.symbolic.parts import Part, parts_of
 from aggmc.symbolic.relation import Relation
 
@@ -57,6 +57,11 @@ class Layout:
         low = self.offset - (1 << self.width >> 1 if self.signed else 0)
         return low, low + (1 << self.width) - 1
 
+    def covers(self, low: int, high: int) -> bool:
+        """Whether all these values have codes."""
+        first, last = self.interval
+        return first <= low and high <= last and (self.listed is None or len(self.listed) == last - first + 1)
+
     def code(self, value: int) -> int | None:
         """The bits that stand for a value; None if it has no code."""
         if self.listed is not None:
@@ -78,7 +83,8 @@ _REORDER_FIRST = 100_000  # nodes
 class Encoding:
     """The BDDs of a model. `relations` are the steps, `errors` the sets in which an event errs.
 
-    Without `domains`, every value that the static analysis allows has a code, and nothing escapes.
+    Without `domains`, every value that the static analysis allows has a code, and nothing escapes. `order` is the name
+    of a way to order the variables (`symbolic.order`), or lists their names.
     """
 
     def __init__(
@@ -87,14 +93,20 @@ class Encoding:
         *,
         ranges: Ranges | None = None,
         domains: Sequence[Domain] | None = None,
+        order: str | Sequence[str] = "auto",
         max_memory: int | None = None,
         reordering: bool = False,
     ) -> None:
         self.model = model
         self.reordering = reordering
         static = infer(model) if ranges is None else ranges
+        self.static = static
         self.domains = static_domains(static.variables) if domains is None else domains
         self.layouts = [Layout.of(domain) for domain in self.domains]
+        #: variables that may have values without a code
+        self.narrowed = frozenset(
+            v for v, (low, high) in enumerate(static.variables) if not self.layouts[v].covers(low, high)
+        )
         self.ranges = static.within([layout.interval for layout in self.layouts])
         self.parts = parts_of(model, self.ranges)
         self.bdd: Any = cudd().BDD()
@@ -105,8 +117,11 @@ class Encoding:
         self.true: Bdd = self.bdd.true
         self.false: Bdd = self.bdd.false
         widths = [layout.width for layout in self.layouts]
-        edges = [part.reads | part.writes for part in self.parts]
-        self.order = variable_order(len(model.variables), edges, widths)
+        if isinstance(order, str):
+            edges = {part.reads | part.writes for part in self.parts}
+            self.order = variable_order(order, len(widths), edges, widths)
+        else:
+            self.order = given_order(order, [v.name for v in model.variables])
         places: list[dict[int, int]] = [{} for _ in widths]
         links = (link for part in self.parts for link in part.links())
         for k, (v, bit) in enumerate(bit_order(self.order, links, widths)):
@@ -133,6 +148,7 @@ class Encoding:
         self.escapes: list[tuple[int, Bdd]] = []  # (variable, where it would get a value without a code)
         for part in self.parts:
             self._encode(part)
+        self.relations = self._merged(self.relations)
         self.initial: Bdd = self.false
         for state in model.initial:
             self.initial = self.initial | self.cube(state)
@@ -269,10 +285,34 @@ class Encoding:
 
     # -- relations -----------------------------------------------------------------------------------------------
 
-    def relation(self, bdd: Bdd, variables: Iterable[int], event: int) -> Relation:
+    def relation(self, bdd: Bdd, variables: Iterable[int]) -> Relation:
         """A relation that writes these variables."""
         written = frozenset(v for v in variables if self.layouts[v].width)
-        return Relation(bdd, tuple(sorted(k for v in written for k in self.bits[v])), written, (event,))
+        return Relation(bdd, tuple(sorted(k for v in written for k in self.bits[v])), written)
+
+    def _merged(self, relations: Sequence[Relation]) -> list[Relation]:
+        """Relations that write the same and begin at the same level are one: a set is walked once for all of them."""
+        groups: dict[tuple[tuple[int, ...], int], list[Relation]] = {}
+        for r in relations:
+            first = min((k for k in (self._first_bit(r.bdd), *r.writes) if k is not None), default=-1)
+            groups.setdefault((r.writes, first), []).append(r)
+        return [one for group in groups.values() for one in self._united(group)]
+
+    def _first_bit(self, bdd: Bdd) -> int | None:
+        """The first bit (of x or y) that a relation depends on; the order is still the declared one."""
+        return int(bdd.level) // 2 if bdd not in (self.true, self.false) else None
+
+    def _united(self, group: Sequence[Relation]) -> list[Relation]:
+        """Unions that are no larger than their parts together."""
+        result = [group[0]]
+        for r in group[1:]:
+            last = result[-1]
+            both = last.bdd | r.bdd
+            if len(both) <= len(last.bdd) + len(r.bdd):
+                result[-1] = Relation(both, last.writes, last.variables)
+            else:
+                result.append(r)
+        return result
 
     def _encode(self, part: Part) -> None:
         if part.table is not None:
@@ -295,7 +335,7 @@ class Encoding:
                 self.escapes.append((v, lost))
             relation = relation & assigned
         if relation != self.false:
-            self.relations.append(self.relation(relation, part.updates, part.event))
+            self.relations.append(self.relation(relation, part.updates))
 
     def _assigned(self, v: int, e: Expr) -> tuple[Bdd, Bdd]:
         """y of variable v is the value of e; and where that has a code."""
@@ -343,7 +383,7 @@ class Encoding:
             enabled = enabled | source
         self.enabled.append(enabled)
         if relation != self.false:
-            self.relations.append(self.relation(relation, writes, part.event))
+            self.relations.append(self.relation(relation, writes))
 
 
 _CLUSTER = 2000  # nodes

@@ -15,13 +15,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from aggmc.boolean import Bool
+from aggmc.boolean import TRUE, Bool
 from aggmc.model.core import State
-from aggmc.model.expr import Expr
+from aggmc.model.expr import Expr, variables_of
+from aggmc.model.ranges import Interval, refine
 from aggmc.symbolic.bitvector import Bdd
 from aggmc.symbolic.encode import Encoding, clusters
 from aggmc.symbolic.relation import Relation
-from aggmc.symbolic.steps import Steps, steps_of
+from aggmc.symbolic.steps import Demand, Steps, steps_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,7 @@ class SymbolicKripke:
         self.initial: Bdd = encoding.initial
         self.stutter = deadlock == "stutter"
         self.fixpoint = fixpoint
+        self._expressions = tuple(propositions)
         self.propositions: list[Bdd] = [encoding.truth(p) for p in propositions]
         self._relations = encoding.relations
         self._operators: dict[object, Steps] = {}
@@ -103,8 +105,34 @@ class SymbolicKripke:
                 return result
 
     def letters(self) -> list[int]:
-        """The valuations that some encoded state has, reachable or not, in order."""
-        return [mask for mask, _ in self.split(self.true)]
+        """The valuations that some state may have, reachable or not, in order.
+
+        Not only the encoded ones, where a step may leave the codes: what an automaton leaves out is never explored,
+        so that nobody would notice. A proposition of a variable with more values than codes may be true and false
+        wherever the static analysis does not exclude it.
+        """
+        encoded = {mask for mask, _ in self.split(self.true)}
+        if not self.encoding.escapes:
+            return sorted(encoded)
+        settled = sum(
+            1 << i for i, p in enumerate(self._expressions) if variables_of(p).isdisjoint(self.encoding.narrowed)
+        )
+        patterns = {mask & settled for mask in encoded}
+        return [mask for mask in sorted(self._conceivable()) if mask in encoded or mask & settled in patterns]
+
+    def _conceivable(self) -> list[int]:
+        """The valuations that the static analysis does not exclude."""
+        anywhere = self.encoding.static.variables.__getitem__
+        found: list[tuple[int, dict[int, Interval]]] = [(0, {})]
+        for i, p in enumerate(self._expressions):
+            longer = []
+            for mask, bounds in found:
+                for bit in (0, 1):
+                    narrower = dict(bounds)
+                    if refine(narrower, p, anywhere, wanted=bool(bit)):
+                        longer.append((mask | (bit << i), narrower))
+            found = longer
+        return [mask for mask, _ in found]
 
     def split(self, states: Bdd) -> list[tuple[int, Bdd]]:
         """A set, cut by valuation."""
@@ -225,6 +253,8 @@ class SymbolicKripke:
 
     def _into(self, label: Bool) -> Steps:
         """The relations with the label on the target, for sources that satisfy it."""
+        if label == TRUE:
+            return self._all()
 
         def relations() -> list[Relation]:
             inside, support = self.label(label), self._supports(label)
@@ -292,15 +322,56 @@ class SymbolicKripke:
 
     # -- cycles --------------------------------------------------------------------------------------------------
 
-    def forward_hull(self, states: Bdd, step: Step | None) -> Bdd:
-        """gfp Z = Z ∩ post(Z) from the set: empty if and only if no infinite path of such steps stays in it."""
-        if step is None:
+    def hull(self, states: Bdd, inside: Step | None, fair: Sequence[Step] = ()) -> Bdd:
+        """The states of the set that fair cycles in it lead to, by steps `inside`.
+
+        A cycle of steps `inside` is fair if it has a step of each kind in `fair`: special cases of `inside`, and of
+        its class (of an `Into`, only itself). This is the greatest Z in which every state is reached from a step of
+        each kind: empty if and only if there is no fair cycle in the set.
+        """
+        if inside is None or states == self.false:
             return self.false
-        while True:
-            kept = states & self.successors(states, step)
-            if kept == states:
-                return states
-            states = kept
+        self.encoding.check_codes(states)
+        self.encoding.reorder_if_large()
+        steps = self._moves(inside)
+        if not isinstance(inside, Changing):
+            states = states & self.label(inside.label)  # where cycles are
+        return steps.hull(states, [self._demand(step, inside, states) for step in fair or (inside,)])
+
+    def _moves(self, step: Step) -> Steps:
+        """The steps of a kind; of those from or into a label, the ones from states that satisfy it into others."""
+        return self._changing(step.changes) if isinstance(step, Changing) else self._into(step.label)
+
+    def _demand(self, step: Step, inside: Step, states: Bdd) -> Demand:
+        loops = self._resting(states, step)
+        if step == inside or isinstance(step, Changing):
+            return self._moves(step), self.true, loops
+        if type(step) is not type(inside) or isinstance(step, Into):
+            raise ValueError(f"{step} is no special case of {inside}")
+        sources = self.label(step.label)
+        return self._moves(inside), self.true if states & ~sources == self.false else sources, loops
+
+    def _resting(self, states: Bdd, step: Step) -> Bdd:
+        """The dead states of the set whose loop is a step of this kind."""
+        match step:
+            case Changing(changes):
+                return self._dead_loops(states) if 0 in changes else self.false
+            case From(label) | Into(label):
+                return self._dead_loops(states & self.label(label))
+
+    def resting(self, states: Bdd, fair: Sequence[Step]) -> Bdd:
+        """The dead states of the set whose loops alone are fair cycles."""
+        for step in fair:
+            states = self._resting(states, step)
+        return states
+
+    def has_fair_cycle(self, states: Bdd, inside: Step | None, fair: Sequence[Step] = ()) -> bool:
+        """Whether the set has a cycle of steps `inside`, with a step of each kind in `fair`."""
+        if inside is None:
+            return False
+        if self.resting(states, fair or (inside,)) != self.false:
+            return True
+        return bool(self.hull(states, inside, fair) != self.false)
 
     # -- states --------------------------------------------------------------------------------------------------
 

@@ -14,4 +14,3 @@ class Relation:
     bdd: Bdd
     writes: tuple[int, ...]  # bits, in the order of their levels
     variables: frozenset[int]  # the variables of the model that are written
-    events: tuple[int, ...] = ()

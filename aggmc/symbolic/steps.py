@@ -1,4 +1,4 @@
-"""Lists of relations as one operator: images, preimages, closures, and what an infinite path stays in.
+"""Lists of relations as one operator: images, preimages, closures, and what a fair cycle leads to.
 
 Two engines do the work: the native kernel (`_kernel.c`), and Python over dd's nodes, which is always there. They give
 the same sets; the tests run on both.
@@ -7,7 +7,8 @@ the same sets; the tests run on both.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from itertools import cycle
+from typing import TYPE_CHECKING, Any, Protocol
 
 from aggmc.symbolic.bitvector import Bdd
 from aggmc.symbolic.images import Images
@@ -30,8 +31,13 @@ class Steps(Protocol):
     def closure(self, states: Bdd) -> Bdd:
         """The least superset that no step leaves."""
 
-    def trap(self, states: Bdd, loops: Bdd) -> Bdd:
-        """The greatest Z ⊆ states with Z = Z ∩ (image(Z) ∪ loops): empty unless an infinite path stays in the set."""
+    def hull(self, states: Bdd, demands: Sequence[Demand]) -> Bdd:
+        """See `fair_hull`."""
+
+
+#: A kind of step that must be taken again and again: by one of these events from one of the sources, or by resting in
+#: one of the loops (dead states, which have a step to themselves). The events are among those of the hull.
+Demand = tuple[Any, Bdd, Bdd]  # steps, sources, loops
 
 
 def steps_of(encoding: Encoding, relations: Sequence[Relation], fixpoint: str) -> Steps:
@@ -40,7 +46,9 @@ def steps_of(encoding: Encoding, relations: Sequence[Relation], fixpoint: str) -
     if kernel is None or not encoding.in_declared_order:
         return PythonSteps(encoding, relations, fixpoint)
     native: Steps = kernel.steps(relations)
-    return native if fixpoint == "saturation" else _Chained(native, PythonSteps(encoding, relations, fixpoint))
+    if fixpoint == "saturation":
+        return native
+    return _Chained(native, PythonSteps(encoding, relations, fixpoint), encoding.true)
 
 
 class PythonSteps:
@@ -86,20 +94,53 @@ class PythonSteps:
             if states == before:
                 return states
 
-    def trap(self, states: Bdd, loops: Bdd) -> Bdd:
-        """The greatest Z ⊆ states with Z = Z ∩ (image(Z) ∪ loops)."""
-        while True:
-            kept = states & (self.image(states) | loops)
-            if kept == states:
-                return states
-            states = kept
+    def hull(self, states: Bdd, demands: Sequence[Demand]) -> Bdd:
+        """See `fair_hull`."""
+        return fair_hull(self, states, demands, self._encoding.true)
 
 
 class _Chained:
     """The native engine, with chaining for closures."""
 
-    def __init__(self, native: Steps, python: PythonSteps) -> None:
+    def __init__(self, native: Steps, python: PythonSteps, true: Bdd) -> None:
         self.image = native.image
         self.preimage = native.preimage
-        self.trap = native.trap
         self.closure = python.closure
+        self._true = true
+
+    def hull(self, states: Bdd, demands: Sequence[Demand]) -> Bdd:
+        """See `fair_hull`."""
+        return fair_hull(self, states, demands, self._true)
+
+
+def fair_hull(inside: Steps, states: Bdd, demands: Sequence[Demand], true: Bdd) -> Bdd:
+    """The greatest Z ⊆ states such that every state of Z is reached inside Z from each demanded kind of step inside Z.
+
+    Empty if and only if no cycle inside the set meets all demands; every state of Z can be reached from such a cycle.
+    (Going back from a state of Z never ends, and meets all demands again and again.) The native engine does the same.
+    """
+    false = ~true
+    closed: bool | None = None
+    unchanged = 0
+    for steps, sources, loops in cycle(demands):
+        if unchanged == len(demands) or states == false:
+            break
+        reached = states & (steps.image(states & sources) | loops)
+        # steps of every kind, from everywhere: what they reach leads to nothing else in the set
+        if reached not in (states, false) and not (steps is inside and sources == true):
+            if closed is None:
+                closed = inside.image(states) & ~states == false
+            # the targets of steps from a closed set, and their closure, are closed parts of it
+            reached = inside.closure(reached) if closed else _spread(inside, reached, states, false)
+        unchanged = unchanged + 1 if reached == states else 0
+        states = reached
+    return states
+
+
+def _spread(steps: Steps, states: Bdd, within: Bdd, false: Bdd) -> Bdd:
+    """What the states reach by steps inside a set that holds them."""
+    front = states
+    while front != false:
+        front = steps.image(front) & within & ~states
+        states = states | front
+    return states

@@ -5,8 +5,8 @@ known. So the path is found backwards, as layers of sets (breadth first, hence s
 
 1. The cycle. If the run's cycle has steps: from a state of its first aggregate, go back once round the cycle, and
    again from where that leads, until a first state comes again; a first state that was seen is preferred. If it has
-   none (a divergent aggregate of a SOG), the cycle lies in that aggregate: walk backwards in the hull of its infinite
-   runs, where each state has a predecessor.
+   none (a divergent aggregate of a SOG, a fair cycle in one of SLAP), the cycle lies in the last aggregate: walk round
+   and round in its hull, where a way back from each state meets a step of every kind that must recur.
 2. The prefix, back from the states where the cycle meets its first aggregate to an initial state.
 """
 
@@ -57,8 +57,8 @@ def aggregate_lasso(product: AggregateProduct[Any], run: Run[Any], kripke: Symbo
         head = cycle_edges[-1].target
         cycle, heads = _round_trips(kripke, _stages(product, head, cycle_edges))
     else:
-        cycle = _stuttering_cycle(kripke, prefix[-1])
-        heads = set(range(len(cycle)))
+        last = edges[-1].target if edges else run.initial
+        cycle, heads = _inner_cycle(kripke, prefix[-1], product.fair(last))
     targets = kripke.false
     for i in heads:
         targets = targets | kripke.cube(cycle[i])
@@ -156,22 +156,15 @@ def _round_trips(kripke: SymbolicKripke, stages: Sequence[_Stage]) -> tuple[list
     return cycle, beginnings
 
 
-def _stuttering_cycle(kripke: SymbolicKripke, stage: _Stage) -> list[State]:
-    """A cycle inside one aggregate."""
+def _inner_cycle(kripke: SymbolicKripke, stage: _Stage, fair: Sequence[Step]) -> tuple[list[State], set[int]]:
+    """A cycle of the steps inside one aggregate, with a step of each kind in `fair`; where the prefix may enter it."""
     assert stage.inside is not None
-    hull = kripke.forward_hull(stage.states, stage.inside)
+    resting = kripke.resting(stage.states, fair)
+    if resting != kripke.false:
+        return [kripke.some_state(resting)], {0}
+    hull = kripke.hull(stage.states, stage.inside, fair)
     if hull == kripke.false:
-        raise InternalError("an aggregate was taken for divergent and is not")
-    resting = kripke.dead(hull) if kripke.stutter else kripke.false
-    path = [kripke.some_state(hull if resting == kripke.false else resting)]
-    place = {path[0]: 0}
-    visited = kripke.cube(path[0])
-    while True:
-        before = kripke.predecessors(kripke.cube(path[-1]), stage.inside, hull)
-        again = before & visited
-        state = kripke.some_state(before if again == kripke.false else again)
-        if state in place:
-            return path[place[state] :][::-1]
-        place[state] = len(path)
-        path.append(state)
-        visited = visited | kripke.cube(state)
+        raise InternalError("an aggregate was taken to have a fair cycle and has none")
+    stages = [_Stage(hull, stage.inside, step) for step in fair]
+    cycle, _ = _round_trips(kripke, [*stages, _Stage(hull, stage.inside)])
+    return cycle, set(range(len(cycle)))

@@ -101,7 +101,10 @@ def test_models_of_the_project(run: Run) -> None:
 
 
 def test_products() -> None:
-    assert PRODUCTS == ("auto", "slap", "slap-tgta", "sog", "sog-tgta", "tgba", "tgta")
+    assert PRODUCTS == (
+        "auto", "slap", "slap-fst", "slap-fsa", "slap-plus", "slap-tgta", "slap-fst-tgta", "slap-fsa-tgta",
+        "slap-plus-tgta", "sog", "sog-tgta", "tgba", "tgta",
+    )  # fmt: skip
 
 
 def test_help_of_check(run: Run) -> None:
@@ -111,7 +114,7 @@ def test_help_of_check(run: Run) -> None:
     assert re.search(r"^ +auto +\w+", text, re.M)
     for option in (
         "--ltl", "--properties", "--product", "--deadlock", "--timeout", "--memory", "--fixpoint", "--format",
-        "--no-trace", "--stats",
+        "--absorb", "--no-trace", "--stats",
     ):  # fmt: skip
         assert f"  {option}" in text, option
     assert max(map(len, text.splitlines())) <= 100
@@ -149,7 +152,8 @@ def test_not_stutter_invariant(run: Run, write: Write, product: str, output: str
     assert is_paragraph(done.err)
     said = (
         f"the property is not stutter-invariant, as the product {product} needs: G(P.a -> X P.b); "
-        "use one of slap, slap-tgta, tgba, tgta"
+        "use one of slap, slap-fst, slap-fsa, slap-plus, slap-tgta, slap-fst-tgta, slap-fsa-tgta, slap-plus-tgta, "
+        "tgba, tgta"
     )
     assert done.err == f"error: --ltl:1:1: {said}\n    G(P.a -> X P.b)\n    ^\n"
     if output == "text":
@@ -289,21 +293,30 @@ def test_ways_to_compute(run: Run, extra: list[str]) -> None:
     assert run(*info, *extra).json["states"] == run(*info).json["states"]
 
 
-def test_fixpoint_reaches_the_engine(run: Run, write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_settings_reach_the_checker(run: Run, write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from aggmc.checker import Checker
 
     seen = tmp_path / "seen"
     original = Checker.ltl
 
     def ltl(self: Checker, *arguments: object) -> object:
-        seen.write_text(f"{self.options.fixpoint} {self.options.reordering} {self.options.max_memory}")
+        options = self.options
+        seen.write_text(f"{options.fixpoint} {options.absorb} {options.reordering} {options.max_memory}")
         return original(self, *arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Checker, "ltl", ltl)
-    run("check", write(RING), "--ltl", "G P.a", "--fixpoint", "chaining", "--reordering", "--memory", "1G")
-    assert seen.read_text() == f"chaining True {1 << 30}"
+    run("check", write(RING), "--ltl", "G P.a", "--fixpoint", "chaining", "--absorb", "covered", "--reordering",
+        "--memory", "1G")  # fmt: skip
+    assert seen.read_text() == f"chaining covered True {1 << 30}"
     run("check", write(RING), "--ltl", "G P.a")
-    assert seen.read_text() == "saturation False None"
+    assert seen.read_text() == "saturation all False None"
+
+
+@pytest.mark.parametrize("product", [name for name in METHODS if name.startswith("slap")])
+def test_absorb(run: Run, product: str) -> None:
+    path = MODELS / "mutex.dve"
+    asked = ["check", path, "--properties", path.with_suffix(".properties"), "--product", product]
+    assert verdicts(run(*asked, "--absorb", "covered").out) == verdicts(run(*asked, "--absorb", "all").out)
 
 
 def test_no_trace(run: Run, write: Write) -> None:

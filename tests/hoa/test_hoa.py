@@ -63,6 +63,15 @@ def test_model() -> None:
     assert check(model, "G a", deadlock="ignore").holds  # the dead state has no infinite run
 
 
+def test_comments_nest() -> None:
+    text = EXAMPLE.replace("--BODY--", '/* one /* "two */ three\n" */ --BODY-- /* */')
+    assert read(text) == read(EXAMPLE)
+    with pytest.raises(InputError, match="never closed") as caught:
+        read(EXAMPLE.replace("--BODY--", "--BODY-- /* /* */"))
+    assert caught.value.location is not None
+    assert (caught.value.location.text or "")[(caught.value.location.column or 0) - 1 :] == "/* /* */"
+
+
 def test_names_of_states_are_shown_if_every_state_has_one() -> None:
     named = Structure(("a",), (0, 1), ((1,), (0,)), (0,), ("off", "on"))
     trace = check(model_of(named), "F G a").trace
@@ -170,7 +179,8 @@ def deep(n: int) -> str:
         (HEAD + BODY.replace("[0]", "[t]"), 7, 12, "must settle every proposition .*speak of a"),
         (HEAD + BODY.replace("[0]", "[0 & !0]"), 7, 17, "must settle every proposition"),
         (HEAD + BODY.replace("[0] 0", "0"), 7, 8, "state 0 has no label"),
-        (HEAD + BODY.replace("[!0] 1", "[!0] 0"), 2, 9, "state 1 is not declared"),
+        (HEAD + BODY.replace("[!0] 1", "[!0] 0"), 9, 13, "state 0 is declared twice"),
+        (HEAD + "--BODY--\nState: [0] 0\n--END--\n", 2, 9, "state 1 is not declared"),
         (HEAD + BODY.replace("--END--", "State: [0] 0 1\n--END--"), 11, 12, "state 0 is declared twice"),
         (HEAD + BODY.replace("[!0] 1", "[!0] 2"), 9, 13, "state 2 does not exist"),
         (HEAD + BODY.replace("\n1\n", "\n7\n"), 8, 1, "state 7 does not exist"),

@@ -28,6 +28,8 @@ BRANCH = structure("a ab - a", "01 12 00 22 03")  # 3 is dead
 LEAVES = structure("a b", "01 11")
 ALTERNATES = structure("a - b", "01 12 21")
 
+SIX = structure("b a ab a a ab", "02 05 04 10 21 24 23 33 41 50 52 53", (4, 5))
+
 HARD: list[tuple[Structure, str, str, str]] = [  # … verdict under `stutter`, under `ignore`
     (ENTERS, "!GFa", "holds", "holds"),
     (ENTERS, "!(a & FG!a)", "violated", "violated"),
@@ -73,5 +75,14 @@ HARD: list[tuple[Structure, str, str, str]] = [  # … verdict under `stutter`, 
     (structure("a ab - a", "01 12 22 03"), "F!a", "violated", "holds"),  # only the dead state keeps a
     (structure("a ab - a", "01 12 22 03"), "X(b | !a)", "violated", "holds"),
     (structure("a b - a", "01 10 12 22"), "!(GFa & GFb & F(!a & !b))", "holds", "holds"),
+    # a marked self-loop in a larger component: the run takes it, leaves, and comes back
+    (structure("a a -", "01 12 20"), "!GF(a & Xa)", "violated", "violated"),
+    # self-loops that read changes only: a dead state has none
+    (structure("a -", "01"), "!GF(a xor Xa)", "holds", "holds"),
+    (structure("a -", "01"), "!G(a xor Xa)", "holds", "holds"),
+    # several aggregates of one automaton state, the first without a fair cycle
+    (structure("a - - a", "01 23 20 30 33", (2,)), "F!a & G(!a U a)", "violated", "holds"),
+    (SIX, "F((a -> X!b) & GFb)", "violated", "violated"),
+    (structure("b abc c abc b c", "00 03 11 23 30 43 41 54 53", (4,)), "Ga | GFc", "violated", "violated"),
     (structure("a b - a", "01 10 12 20"), "!(GFa & GFb & GF(!a & !b))", "violated", "violated"),
 ]

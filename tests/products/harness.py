@@ -65,11 +65,12 @@ class Tally:
 
 
 def options_of(rng: random.Random, deadlock: str) -> Options:
-    """Mostly the default; sometimes chaining, sometimes reordering."""
+    """Mostly the default; sometimes chaining, sometimes reordering, sometimes the older definition of SLAP."""
     return Options(
         deadlock=deadlock,
         fixpoint="chaining" if rng.random() < 0.3 else "saturation",
         reordering=rng.random() < 0.1,
+        absorb="covered" if rng.random() < 0.3 else "all",
     )
 
 

@@ -20,7 +20,7 @@ from aggmc.ltl.translate import Property, prepare
 from aggmc.model.core import Model
 from aggmc.model.hoa import Structure, model_of
 from aggmc.products.explicit import ExplicitKripke, ExplicitTgba, ExplicitTgta
-from aggmc.products.slap import slap, slap_tgta
+from aggmc.products.slap import Settle, slap, slap_tgta
 from aggmc.products.sog import ObservationGraph, Sog, SogTgta
 from aggmc.symbolic.encode import Encoding
 from aggmc.symbolic.kripke import SymbolicKripke
@@ -203,6 +203,27 @@ def test_slap(kripke: SymbolicKripke, automata: Property) -> None:
         [start, end],
         {(start, 0, end), (end, 1, end)},
     )
+
+
+@pytest.mark.parametrize("settle", [Settle.FST, Settle.FSA, Settle.PLUS])
+def test_settled_at_once(kripke: SymbolicKripke, automata: Property, settle: Settle) -> None:
+    """The last aggregate holds a cycle: it leads to the accepting node, whose only edge is its own."""
+    end, accepting = (1, S({4, 5, 6, 7})), (1, None)
+    for product, start in (
+        (slap(kripke, automata.tgba, settle), (0, LOOP | {4})),
+        (slap_tgta(kripke, automata.tgta(), settle), (0, LOOP)),
+    ):
+        arcs = {(start, 0, end), (end, 1, accepting), (accepting, 1, accepting)}
+        assert aggregates(kripke, product) == ([start], [start, end, accepting], arcs)
+
+
+def test_covered(kripke: SymbolicKripke, automata: Property) -> None:
+    """The older SF: entered by an edge without marks, the second state absorbs nothing at first."""
+    start, entered, end = (0, LOOP | {4}), (1, S({5})), (1, S({4, 5, 6, 7}))
+    arcs = {(start, 0, entered), (entered, 1, end), (end, 1, end)}
+    assert aggregates(kripke, slap(kripke, automata.tgba, absorb="covered")) == ([start], [start, entered, end], arcs)
+    settled = slap(kripke, automata.tgba, Settle.FST, absorb="covered")
+    assert aggregates(kripke, settled)[2] == {(start, 0, end), (end, 1, (1, None)), ((1, None), 1, (1, None))}
 
 
 def test_sog(kripke: SymbolicKripke, automata: Property) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from aggmc.products import slap as slap_module
 from aggmc.products import sog as sog_module
 from aggmc.products.explicit import ExplicitKripke
 from aggmc.products.protocol import Edge
+from aggmc.symbolic import steps as steps_module
 from aggmc.symbolic.kripke import Changing, From, Into, SymbolicKripke
 
 CASES = 400
@@ -93,17 +95,18 @@ def slap_filters_the_target(patch: Patch) -> None:
 def slap_ignores_initial_labels(patch: Patch) -> None:
     right = slap_module.slap_tgta
 
-    def broken(kripke: SymbolicKripke, automaton: Tgta) -> Any:
+    def broken(kripke: SymbolicKripke, automaton: Tgta, **settings: Any) -> Any:
         every = frozenset(range(1 << len(automaton.propositions)))
         initial = tuple((q, every) for q, _ in automaton.initial)
         return right(
-            kripke, Tgta(automaton.propositions, initial, automaton.edges, automaton.marks, automaton.stuttering)
+            kripke,
+            Tgta(automaton.propositions, initial, automaton.edges, automaton.marks, automaton.stuttering),
+            **settings,
         )
 
     from aggmc import checker
 
-    method = checker.METHODS["slap-tgta"]
-    patch.setitem(checker.METHODS, "slap-tgta", checker.Method(method.help, broken, change_sets=True))
+    patch.setitem(checker.METHODS, "slap-tgta", replace(checker.METHODS["slap-tgta"], build=broken))
 
 
 def nodes_are_known_by_their_automaton_state(patch: Patch) -> None:
@@ -115,6 +118,95 @@ def nodes_are_known_by_their_automaton_state(patch: Patch) -> None:
             yield Edge(edge.marks, known.setdefault(edge.target[0], edge.target), edge.step)
 
     patch.setattr(slap_module.SelfLoopProduct, "successors", successors)
+
+
+def settling_over_the_older_sf(patch: Patch) -> None:
+    """FST, FSA and PLUS where the aggregate has not absorbed all self-loops."""
+    right = slap_module.SelfLoopProduct._state
+
+    def state(self: Any, *args: Any) -> Any:
+        self._covered = True
+        return replace(right(self, *args), settled=False)
+
+    patch.setattr(slap_module.SelfLoopProduct, "_state", state)
+
+
+def settled_aggregates_are_left_at_once(patch: Patch) -> None:
+    """FSA without the self-loops: right where the state is alone in its component, and only there."""
+    right = slap_module.SelfLoopProduct._state
+
+    def state(self: Any, *args: Any) -> Any:
+        found = right(self, *args)
+        arcs = found.arcs if found.fair is None else tuple(arc for arc in found.arcs if arc not in found.loops)
+        return replace(found, arcs=arcs)
+
+    patch.setattr(slap_module.SelfLoopProduct, "_state", state)
+
+
+def self_loop_successors_that_are_subsets_are_dropped(patch: Patch) -> None:
+    right = slap_module.SelfLoopProduct.successors
+
+    def successors(self: Any, node: Any) -> Iterator[Edge[Any]]:
+        for edge in right(self, node):
+            inside = node[1] is not None and edge.target[1] is not None and edge.target[1] | node[1] == node[1]
+            if edge.target[0] != node[0] or not inside:
+                yield edge
+
+    patch.setattr(slap_module.SelfLoopProduct, "successors", successors)
+
+
+def barren_whatever_the_aggregate(patch: Patch) -> None:
+    """The first aggregate of a state decides for all."""
+    right = slap_module.SelfLoopProduct._accepts
+
+    def accepts(self: Any, q: int, states: Any) -> bool:
+        return q not in self._barren and right(self, q, states)
+
+    patch.setattr(slap_module.SelfLoopProduct, "_accepts", accepts)
+
+
+def hull_forgets_a_mark(patch: Patch) -> None:
+    right = slap_module._recurring
+    patch.setattr(slap_module, "_recurring", lambda kripke, loops, marks: right(kripke, loops, max(1, marks - 1)))
+
+
+def hull_keeps_one_kind(patch: Patch) -> None:
+    right = slap_module._recurring
+    patch.setattr(slap_module, "_recurring", lambda *args: right(*args)[:1])
+
+
+def hull_forgets_dead_states(patch: Patch) -> None:
+    patch.setattr(SymbolicKripke, "_resting", lambda self, states, step: self.false)
+
+
+def hull_rests_whatever_changes(patch: Patch) -> None:
+    """A dead state's loop has change-set ∅, and no other."""
+    right = SymbolicKripke._resting
+
+    def resting(self: SymbolicKripke, states: Any, step: Any) -> Any:
+        return self._dead_loops(states) if isinstance(step, Changing) else right(self, states, step)
+
+    patch.setattr(SymbolicKripke, "_resting", resting)
+
+
+def hull_rests_in_any_dead_state(patch: Patch) -> None:
+    patch.setattr(SymbolicKripke, "resting", lambda self, states, fair: self._dead_loops(states))
+
+
+def hull_needs_no_cycle(patch: Patch) -> None:
+    patch.setattr(SymbolicKripke, "hull", lambda self, states, inside, fair=(): states)
+
+
+def hull_takes_one_round(patch: Patch) -> None:
+    """Each kind of step is demanded once, and not until nothing changes."""
+
+    def hull(inside: Any, states: Any, demands: Sequence[Any], true: Any) -> Any:
+        for steps, sources, loops in demands:
+            states = states & inside.closure(states & (steps.image(states & sources) | loops))
+        return states
+
+    patch.setenv("AGGMC_ENGINE", "python")
+    patch.setattr(steps_module, "fair_hull", hull)
 
 
 def changes_without_dead_loops(patch: Patch) -> None:
@@ -151,6 +243,7 @@ def explicit_starts_in_one_state(patch: Patch) -> None:
 
 
 SYMBOLIC = ("slap", "slap-tgta", "sog", "sog-tgta")
+SETTLING = tuple(f"slap-{kind}{automaton}" for automaton in ("", "-tgta") for kind in ("fst", "fsa", "plus"))
 MUTATIONS: list[tuple[Callable[[Patch], None], tuple[str, ...]]] = [
     (merging_adds_own_entering_marks, ("tgba", "tgta")),
     (merging_forgets_entering_marks, ("sog", "tgba", "tgta")),
@@ -166,6 +259,16 @@ MUTATIONS: list[tuple[Callable[[Patch], None], tuple[str, ...]]] = [
     (changes_without_dead_loops, ("slap-tgta",)),
     (no_dead_loops, SYMBOLIC),
     (dead_loops_under_ignore, SYMBOLIC),
+    (settling_over_the_older_sf, ("slap-fst", "slap-fsa", "slap-plus")),
+    (self_loop_successors_that_are_subsets_are_dropped, ("slap", "slap-tgta")),
+    (hull_forgets_a_mark, ("slap-fsa", "slap-plus")),
+    (hull_keeps_one_kind, ("slap-fsa", "slap-plus")),
+    (hull_forgets_dead_states, SETTLING),
+    (hull_rests_in_any_dead_state, ("slap-fst", "slap-fsa", "slap-plus")),
+    (hull_needs_no_cycle, SETTLING),
+    (hull_takes_one_round, SETTLING),
+    (no_dead_loops, SETTLING),
+    (dead_loops_under_ignore, SETTLING),
     (explicit_without_dead_loops, ("tgba", "tgta")),
     (explicit_starts_in_one_state, ("tgba", "tgta")),
 ]
@@ -183,8 +286,21 @@ def test_found(mutation: Callable[[Patch], None], product: str, monkeypatch: Pat
     pytest.fail(f"{CASES} random cases do not see it")
 
 
-@pytest.mark.parametrize("product", ["slap", "sog", "tgba", "tgta"])
-def test_found_by_hand(product: str, monkeypatch: Patch) -> None:
-    """Where random cases are too small to see it."""
-    merging_adds_own_entering_marks(monkeypatch)
+RARE: list[tuple[Callable[[Patch], None], tuple[str, ...]]] = [
+    (merging_adds_own_entering_marks, ("slap", "sog", "tgba", "tgta")),
+    (settled_aggregates_are_left_at_once, ("slap-fsa", "slap-plus")),
+    (self_loop_successors_that_are_subsets_are_dropped, ("slap-fsa", "slap-plus")),
+    (barren_whatever_the_aggregate, ("slap-fst", "slap-fsa", "slap-plus")),
+    (hull_rests_whatever_changes, ("slap-fst-tgta", "slap-fsa-tgta", "slap-plus-tgta")),
+    (hull_rests_in_any_dead_state, ("slap-fst-tgta", "slap-fsa-tgta", "slap-plus-tgta")),
+]
+
+
+@pytest.mark.parametrize(
+    ("mutation", "product"),
+    [pytest.param(m, p, id=f"{m.__name__}-{p}") for m, products in RARE for p in products],
+)
+def test_found_by_hand(mutation: Callable[[Patch], None], product: str, monkeypatch: Patch) -> None:
+    """What random cases are too small to see, or see seldom."""
+    mutation(monkeypatch)
     assert any(check_structure(kripke, formula, Options(), (product,)).wrong for kripke, formula, _, _ in HARD)

@@ -33,7 +33,8 @@ from aggmc.model.dve.program import (
 
 
 class Fault(Exception):
-    """An error of the model at a site, with the value that was wrong."""
+    """An error of the model at a site, with the value that was wrong. It is kept without its traceback: the frames of
+    one refer to the list that it is kept in, and to those of all callers."""
 
     def __init__(self, site: int, value: int) -> None:
         super().__init__(site, value)

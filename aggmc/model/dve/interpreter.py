@@ -170,7 +170,8 @@ class DveInterpreter:
         body = [*coder.step(action), f"steps.append(({number}, tuple(n)))"]
         lines = [f"if {' and '.join(tests)}:", *(" " + line for line in body)] if tests else body
         if len(coder.sites) > sites:
-            lines = ["try:", *(" " + line for line in lines), "except Fault as caught:", " faults.append(caught)"]
+            caught = ["except Fault as caught:", " faults.append(caught.with_traceback(None))"]
+            lines = ["try:", *(" " + line for line in lines), *caught]
         return [" " * indent + line for line in lines]
 
 
@@ -214,7 +215,7 @@ class _SyncStepper:
                 for choice in chosen:
                     choice.effects(new)
             except Fault as fault:
-                faults.append(fault)
+                faults.append(fault.with_traceback(None))
             else:
                 steps.append((sum(choice.weight for choice in chosen), tuple(new)))
             return
@@ -242,7 +243,7 @@ class _Choice:
         try:
             return bool(self._guard(state)), None
         except Fault as fault:
-            return False, fault
+            return False, fault.with_traceback(None)
 
 
 def define(source: str, name: str) -> object:

@@ -7,6 +7,7 @@ without a successor. Acceptance must be `0 t`: fairness is not a matter of the m
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -24,6 +25,8 @@ from aggmc.model.interpreter import CoreInterpreter
 
 __all__ = ["Structure", "load", "read", "write"]
 
+_STRING_OR_COMMENT = re.compile(r'/\*|"(?:\\.|[^"\\])*"', re.DOTALL)
+_COMMENT_MARK = re.compile(r"/\*|\*/")
 _LABEL_SIZE = 100_000  # operators of a label, aliases written out
 _LABEL_DEPTH = 200
 _ENUMERATED = 16  # of so many propositions at most, all valuations are tried on a label that is no conjunction
@@ -113,7 +116,7 @@ class _Reader:
         self.path = path
         self.lines = text.split("\n")
         try:
-            self.tree: Tree[Any] = _parser().parse(text)
+            self.tree: Tree[Any] = _parser().parse(self._without_comments(text))
         except UnexpectedInput as error:
             raise self._syntax_error(error) from None
         self.aliases: dict[str, _Label] = {}
@@ -121,6 +124,28 @@ class _Reader:
         self.count: Token | None = None
         self.starts: list[Token] = []
         self.name: str | None = None
+
+    def _without_comments(self, text: str) -> str:
+        """Comments nest in HOA; blanks in their place keep every position."""
+        kept: list[str] = []
+        start = at = 0
+        while found := _STRING_OR_COMMENT.search(text, at):
+            at = found.end()
+            if found[0] != "/*":
+                continue
+            kept.append(text[start : found.start()])
+            depth = 1
+            while depth:
+                mark = _COMMENT_MARK.search(text, at)
+                if mark is None:
+                    line = text.count("\n", 0, found.start()) + 1
+                    column = found.start() - text.rfind("\n", 0, found.start())
+                    raise InputError("this comment is never closed", self._location(line, column))
+                depth += 1 if mark[0] == "/*" else -1
+                at = mark.end()
+            kept.append(re.sub(r"[^\n]", " ", text[found.start() : at]))
+            start = at
+        return "".join([*kept, text[start:]])
 
     def error(self, message: str, at: Token | Tree[Any] | None = None) -> InputError:
         if isinstance(at, Tree):
@@ -200,28 +225,30 @@ class _Reader:
             raise self.error("the structure has no state", self.tree.children[0])
         if not self.starts:
             raise self.error("the structure has no `Start:` line", self.tree.children[0])
-        missing = next(n for n in range(len(numbers) + 1) if n not in set(numbers))
-        if missing < count:  # before anything as long as `count` is made
-            for state in states:
-                self._number(_kids(state)[2], count)
+        declared: set[int] = set()
+        for state in states:
+            number = _kids(state)[2]
+            if self._number(number, count) in declared:
+                raise self.error(f"state {number} is declared twice", number)
+            declared.add(int(number))
+        if len(declared) < count:  # before anything as long as `count` is made
+            missing = next(n for n in range(count) if n not in declared)
             raise self.error(f"state {missing} is not declared", self.count)
-        labels: list[int | None] = [None] * count
+        labels = [0] * count
         successors: list[tuple[int, ...]] = [()] * count
         names: list[str | None] = [None] * count
         for state in states:
             _, label, number, name, marks, *edges = _kids(state)
-            n = self._number(number, count)
+            n = int(number)
             if marks is not None and marks.children:
                 raise self.error("acceptance marks on a Kripke structure: fairness is not supported", marks)
-            if labels[n] is not None:
-                raise self.error(f"state {n} is declared twice", number)
             labels[n] = self._valuation(label, number)
             names[n] = _unquoted(name) if name is not None else None
             successors[n] = tuple(dict.fromkeys(self._edge(edge, count) for edge in edges))
         initial = tuple(dict.fromkeys(self._number(s, count) for s in self.starts))
         return Structure(
             self.propositions,
-            tuple(label or 0 for label in labels),
+            tuple(labels),
             tuple(successors),
             initial,
             tuple(names) if any(names) else None,
