@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from aggmc.checker import METHODS, Checker, Options, ask, check
 from aggmc.errors import InputError, ModelError
 from aggmc.model.core import Model, State, reachable
 from aggmc.model.interpreter import CoreInterpreter
+from aggmc.model.load import load_model
 from aggmc.model.pnml import load
 from aggmc.model.pnml.bounds import place_bounds, semiflows
 from aggmc.model.pnml.frontend import NetFrontend
@@ -149,6 +151,16 @@ def test_deep_nesting() -> None:
         load("<pnml>" + "<a>" * 100_000, None)
 
 
+def test_a_large_file(tmp_path: Path) -> None:
+    """Refused by its size, before it is read."""
+    path = tmp_path / "large.pnml"
+    with path.open("wb") as file:
+        file.write(MUTEX.encode())
+        file.truncate(100 * 1024 * 1024)
+    with pytest.raises(InputError, match="bytes; at most"):
+        load_model(path)
+
+
 def test_a_document_type_alone_reads_nothing(tmp_path: Path) -> None:
     secret = tmp_path / "other.dtd"
     secret.write_text('<!ENTITY a "x">')
@@ -263,13 +275,34 @@ def brute(model: Model) -> set[State]:
     return set(reachable(model.frontend.interpreter()))
 
 
-@pytest.mark.parametrize("family", [philosophers, kanban, manufacturing, token_ring])
-def test_families(family: object) -> None:
-    assert callable(family)
-    for n in (2, 3):
-        model = load(family(n), None)
-        assert count(model) == len(brute(model))
-        assert not frontend(model).checked
+FAMILIES = [(philosophers, 3), (kanban, 1), (kanban, 2), (manufacturing, 1), (token_ring, 3)]
+
+
+@pytest.mark.parametrize(("family", "n"), FAMILIES)
+def test_families(family: Callable[[int], str], n: int) -> None:
+    model = load(family(n), None)
+    assert count(model) == len(brute(model))
+    assert not frontend(model).checked
+
+
+def test_dead_and_constant_places_cost_nothing() -> None:
+    """Nothing that can never fire is encoded, and what never changes has one value."""
+    places = {"a": 1, "b": 0, "never": 0, "later": 0, "ever": 3}
+    transitions = {
+        "there": (ones("a", "ever"), ones("b", "ever")),
+        "back": (ones("b"), ones("a")),
+        "dead": (ones("never"), ones("later")),
+        "deader": (ones("later", "a"), ones("never", "a")),
+        "too_much": ({"ever": 4}, {"ever": 4}),
+    }
+    model = load(pnml(places, transitions), None)
+    assert [(v.low, v.high) for v in model.variables] == [(0, 1), (0, 1), (0, 0), (0, 0), (3, 3)]
+    checker = Checker(model)
+    states = checker.reachable
+    assert checker.encoding.count(states) == len(brute(model)) == 2
+    assert len(checker.encoding.parts) == 2 and checker.encoding.bit_count == 2
+    for formula, holds in [('G "ever == 3"', True), ('F "fireable(dead, deader, too_much)"', False), ("G F b", True)]:
+        assert check(model, formula).holds == holds
 
 
 def test_known_sizes() -> None:

@@ -157,9 +157,38 @@ def place_bounds(net: Net, flows: Sequence[Semiflow]) -> list[int | None]:
             bound = flow.total // weight
             known = bounds[p]
             bounds[p] = bound if known is None else min(known, bound)
-    grows = {p for t in net.transitions for p, d in t.effect if d > 0}
+    live = _live(net)
+    grows = {p for t in live for p, d in net.transitions[t].effect if d > 0}
     for p, place in enumerate(net.places):
         known = bounds[p]
         if p not in grows and (known is None or known > place.initial):
             bounds[p] = place.initial
     return bounds
+
+
+def constant_places(net: Net) -> frozenset[int]:
+    """The places that no transition changes that can ever fire, as far as is known."""
+    changed = {p for t in _live(net) for p, _ in net.transitions[t].effect}
+    return frozenset(range(len(net.places))) - changed
+
+
+def _live(net: Net) -> list[int]:
+    """The transitions that are not known to be dead: each input gets a token from somewhere."""
+    marked = {p for p, place in enumerate(net.places) if place.initial}
+    waiting = [{p for p, _ in t.inputs if p not in marked} for t in net.transitions]
+    needing: dict[int, list[int]] = {}
+    for t, missing in enumerate(waiting):
+        for p in missing:
+            needing.setdefault(p, []).append(t)
+    ready = [t for t, missing in enumerate(waiting) if not missing]
+    live = []
+    while ready:
+        live.append(ready.pop())
+        for p, _ in net.transitions[live[-1]].outputs:
+            if p not in marked:
+                marked.add(p)
+                for t in needing.get(p, ()):
+                    waiting[t].discard(p)
+                    if not waiting[t]:
+                        ready.append(t)
+    return live

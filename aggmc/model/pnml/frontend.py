@@ -16,7 +16,7 @@ from aggmc.model.conditions import Term, condition
 from aggmc.model.core import Actor, Event, Interpreter, Model, Proposition, State, Variable, Warned
 from aggmc.model.expr import FALSE, Expr, const, make, var
 from aggmc.model.interpreter import CoreInterpreter
-from aggmc.model.pnml.bounds import place_bounds, semiflows
+from aggmc.model.pnml.bounds import constant_places, place_bounds, semiflows
 from aggmc.model.pnml.net import Net, Transition
 
 UNKNOWN_BOUND = 1023
@@ -28,9 +28,10 @@ def model_of(net: Net, text: str = "", path: str | None = None) -> Model:
     inferred = place_bounds(net, semiflows(net))
     bounds = [_domain(net, p, bound, path) for p, bound in enumerate(inferred)]
     checked = frozenset(p for p, bound in enumerate(inferred) if bound is None)
+    constant = constant_places(net)
     variables = tuple(
-        Variable(place.name, "place", 0, bound, tight=known is not None)
-        for place, bound, known in zip(net.places, bounds, inferred, strict=True)
+        Variable(place.name, "place", place.initial if p in constant else 0, bounds[p], tight=inferred[p] is not None)
+        for p, place in enumerate(net.places)
     )
     frontend = NetFrontend(net, tuple(bounds), checked)
     model = Model(
