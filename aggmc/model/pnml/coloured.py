@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from aggmc.model.pnml.colours import Colour, Colours, Sort
 from aggmc.model.pnml.net import Arcs, Net, Place, Transition, arcs
-from aggmc.model.pnml.reader import Nodes, label
+from aggmc.model.pnml.nodes import Nodes, label
 from aggmc.model.xmltree import Element
 
 MOST_PLACES = 100_000
