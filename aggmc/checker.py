@@ -194,7 +194,11 @@ class Question:
 
 def ask(model: Model, formula: str, *, name: str | None = None, where: Location | None = None) -> Question:
     """Read a formula and look up its propositions; raises InputError, with a column of the formula."""
-    parsed = parse(formula, where)
+    return understand(model, parse(formula, where), name=name)
+
+
+def understand(model: Model, parsed: Parsed, *, name: str | None = None) -> Question:
+    """Look up the propositions of a property that was read; raises InputError, with its place."""
     atoms: list[Proposition] = []
     warnings: list[Warned] = []
     for atom in parsed.atoms:

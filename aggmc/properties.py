@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from aggmc.errors import Location
 from aggmc.model.load import read_text
@@ -22,11 +23,15 @@ _NAME = re.compile(r"\s*([A-Za-z_][\w.-]*)\s*:(?![:=])")
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A property as a user wrote it, not yet read; `where` is the place of its first character."""
+    """A property as a user wrote it, not yet read; `where` is the place of its first character.
+
+    Where `automaton` says which runs it accepts, it is the text of an automaton and not a formula.
+    """
 
     formula: str
     name: str | None
     where: Location
+    automaton: Literal["good", "bad"] | None = None
 
 
 def read_properties(path: str | os.PathLike[str]) -> list[Written]:

@@ -9,13 +9,14 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Literal
 
-from aggmc.checker import Checker, Options, Question, Verdict, ask
+from aggmc.checker import Checker, Options, Question, Verdict, ask, understand
 from aggmc.errors import AggmcError, InputError, InternalError, LimitReached, Location, ModelError, UnsupportedError
 from aggmc.limits import Failure, Limits, Tick, run_tasks
 from aggmc.ltl.automata import Tgba, Tgta
 from aggmc.ltl.formula import parse
 from aggmc.ltl.translate import Property, prepare
 from aggmc.model.core import Model
+from aggmc.model.load import read_text
 from aggmc.properties import Written, read_properties
 from aggmc.racing import Field, Watch, compete, reason_of
 from aggmc.trace.formats.document import Claim, Document
@@ -42,15 +43,28 @@ class Answer:
     failure: Failure | None = None
 
 
-def written(formulas: Iterable[str], file: str | None) -> list[Written]:
-    """The properties of the command line, then those of the file."""
+def written(
+    formulas: Iterable[str], file: str | None, good: Iterable[str] = (), bad: Iterable[str] = ()
+) -> list[Written]:
+    """The properties of the command line, then those of the file, then the automata of good and of bad runs."""
     given = [Written(formula, None, Location("--ltl")) for formula in formulas]
-    return given + (read_properties(file) if file is not None else [])
+    listed = read_properties(file) if file is not None else []
+    automata = [Written(read_text(path), None, Location(path), "good") for path in good]
+    automata += [Written(read_text(path), None, Location(path), "bad") for path in bad]
+    return given + listed + automata
 
 
 def questions(model: Model, properties: Iterable[Written]) -> list[Question]:
     """Every property read and its propositions looked up; raises the InputError of the first that is wrong."""
-    return [ask(model, p.formula, name=p.name, where=p.where) for p in properties]
+    return [_question(model, p) for p in properties]
+
+
+def _question(model: Model, p: Written) -> Question:
+    if p.automaton is None:
+        return ask(model, p.formula, name=p.name, where=p.where)
+    from aggmc.ltl.given import read
+
+    return understand(model, read(p.formula, str(p.where.file), bad=p.automaton == "bad"), name=p.name)
 
 
 def ltl_queries(asked: Sequence[Question], product: str) -> list[Query]:
@@ -67,7 +81,7 @@ def queries(model: Model, asked: Sequence[Question], product: str, options: Opti
         result.append(Query("deadlock", None, None, None, Checker.deadlocks))
     if not result:
         raise InputError(
-            "there is nothing to check: give a property with --ltl or --properties, or --deadlock error "
+            "there is nothing to check: give a property with --ltl, --properties or --hoa, or --deadlock error "
             "(the model has no assert)"
         )
     return result

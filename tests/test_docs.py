@@ -70,13 +70,15 @@ def test_pages() -> None:
         "development.md",
         "json.md",
         "language.md",
+        "nets.md",
         "traces.md",
     }
     for page in PAGES:
         text = page.read_text()
         assert len(re.findall(r"^\s*```", text, re.M)) == 2 * len(blocks_of(page)), page
         languages = {block.language for block in blocks_of(page)}
-        assert languages <= {"sh", "text", "console", "python", "dve", "hoa", "ltl", "toml", "csv"}, page
+        data = {"dve", "etf", "hoa", "pnml", "xml", "ltl", "toml", "csv"}
+        assert languages <= data | {"sh", "text", "console", "python"}, page
 
 
 # -- commands ----------------------------------------------------------------------------------------------------------

@@ -52,6 +52,12 @@ def check(
     properties: Annotated[
         str | None, typer.Option(metavar="FILE", help="LTL properties, one a line, as `name: formula` or `formula`.")
     ] = None,
+    hoa: Annotated[
+        list[str] | None, typer.Option(metavar="FILE", help="An automaton, in HOA, that accepts the good runs.")
+    ] = None,
+    hoa_negated: Annotated[
+        list[str] | None, typer.Option(metavar="FILE", help="An automaton, in HOA, that accepts the bad runs.")
+    ] = None,
     product: Annotated[str, typer.Option(metavar="NAME", help="The method: see below.")] = "auto",
     race: Annotated[
         str | None,
@@ -123,7 +129,7 @@ def check(
     progress = Progress(sys.stderr)
     rows = RaceProgress(sys.stderr)
     loaded = read_model(model, limits, progress)
-    asked = questions(loaded, written(ltl or [], properties))
+    asked = questions(loaded, written(ltl or [], properties, hoa or [], hoa_negated or []))
     wanted = queries(loaded, asked, product, options)
     warn(loaded.warnings)
     warn(warned for question in asked for warned in question.warnings)

@@ -35,7 +35,12 @@ Fixpoint = Annotated[Literal["saturation", "chaining"], typer.Option(help="How s
 Reordering = Annotated[
     bool, typer.Option("--reordering", help="Let the decision diagrams change their variable order.")
 ]
-ModelPath = Annotated[str, typer.Argument(metavar="MODEL", help="A model: DVE (.dve), or a Kripke structure (.hoa).")]
+ModelPath = Annotated[
+    str,
+    typer.Argument(
+        metavar="MODEL", help="A model: DVE (.dve), a net (.pnml), tables (.etf), or a Kripke structure (.hoa)."
+    ),
+]
 
 
 FullStates = Annotated[bool, typer.Option("--full-states", help="Show every variable, not only what changes.")]

@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from aggmc import __version__
-from aggmc.cli import automaton, batch, check, graph, info, replay, simulate
+from aggmc.cli import automaton, batch, check, graph, info, mcc, replay, simulate
 from aggmc.cli.codes import BAD_INPUT, HOLDS, INTERNAL, INTERRUPTED, UNKNOWN
 from aggmc.cli.options import products_help
 from aggmc.cli.streams import emit, open_streams, tell, unwritable
@@ -130,6 +130,7 @@ def aggmc(
     aggmc batch suite.toml                       and many properties of many models?
     aggmc info mutex.dve                         how many states has the model?
     aggmc automaton 'G(a -> F b)'                what does a property become?
+    aggmc mcc DIR --examination StateSpace       a net of the Model Checking Contest
 
     \b
     Exit codes: 0 all hold, 1 something is violated, 2 bad input or usage, 3 unknown
@@ -151,6 +152,7 @@ COMMANDS: dict[str, tuple[Callable[..., int], str | None]] = {
     "replay": (replay.replay, None),
     "simulate": (simulate.simulate, None),
     "graph": (graph.graph, products_help()),
+    "mcc": (mcc.mcc, None),
 }
 for _name, (_function, _epilog) in COMMANDS.items():
     app.command(_name, epilog=_epilog)(_function)

@@ -41,7 +41,7 @@ class Atom:
     compared: bool = False  # somewhere `=0` or `=1` follows, which Spot reads as a negation or as nothing
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Parsed:
     """A formula over the atoms p0, p1, …, where p<i> stands for `atoms[i]`, in Spot's syntax."""
 

@@ -51,8 +51,10 @@ from aggmc.boolean import (
     table,
 )
 from aggmc.errors import InternalError
+from aggmc.ltl import given
 from aggmc.ltl.automata import Tgba, TgbaEdge, Tgta, accepting_components, useful
 from aggmc.ltl.formula import Atom, Parsed, renumber
+from aggmc.ltl.given import Automaton
 from aggmc.ltl.tgta import TGTA_PROPOSITION_LIMIT, change_set_automaton, tgta
 
 __all__ = ["MAX_X", "TGTA_PROPOSITION_LIMIT", "Property", "from_spot", "prepare"]
@@ -73,6 +75,7 @@ class Property:
     proposition_names: tuple[str, ...]
     stutter_invariant: bool
     tgba: Tgba
+    given: Automaton | None = None  # in place of a formula
 
     @property
     def automaton_class(self) -> str:
@@ -103,6 +106,11 @@ class Property:
         import spot
 
         dictionary = spot.make_bdd_dict()
+        if self.given is not None:  # as it was given: good runs are accepted, bad ones are not, or the other way round
+            accepted = given.load(self.given, dictionary).intersects(
+                _lasso(prefix, cycle, len(self.atoms), dictionary)
+            )
+            return bool(accepted) == self.given.bad
         automaton = spot.translate(
             _spot_formula(self.formula, self.negated), "GeneralizedBuchi", "Low", dict=dictionary
         )
@@ -111,6 +119,8 @@ class Property:
 
 def prepare(parsed: Parsed, *, negate: bool = True) -> Property:
     """Translate a formula: its negation, or with `negate=False` itself (if it says already what must not happen)."""
+    if isinstance(parsed, given.Given):
+        return _prepare_automaton(parsed)
     merged, propositions = _merge(parsed.formula, len(parsed.atoms))
     stutter_invariant = _is_stutter_invariant(merged) or (
         _share_atoms(propositions) and _is_stutter_invariant(parsed.formula)
@@ -121,6 +131,15 @@ def prepare(parsed: Parsed, *, negate: bool = True) -> Property:
     shown = tuple(names[expr.index] if expr.op == "prop" else show(expr, names) for expr in kept)
     tgba = Tgba(shown, tgba.initial, tgba.edges, tgba.marks, tgba.automaton_class)
     return Property(parsed.text, parsed.atoms, parsed.formula, negate, kept, shown, stutter_invariant, tgba)
+
+
+def _prepare_automaton(parsed: given.Given) -> Property:
+    automaton, invariant = given.violations(parsed.automaton, parsed.text)
+    tgba, used = from_spot(automaton, [f"p{i}" for i in range(len(parsed.atoms))])
+    shown = tuple(parsed.atoms[i].text for i in used)
+    tgba = Tgba(shown, tgba.initial, tgba.edges, tgba.marks, tgba.automaton_class)
+    kept = tuple(prop(i) for i in used)
+    return Property(parsed.text, parsed.atoms, "", True, kept, shown, invariant, tgba, parsed.automaton)
 
 
 # --- formulas -------------------------------------------------------------------------------------------------------

@@ -29,6 +29,7 @@ class Variable:
     low: int
     high: int
     names: tuple[str, ...] | None = None  # the name of value low + i
+    tight: bool = False  # the domain is known to be small: no analysis is worth its time
 
     def show(self, value: int) -> int | str:
         """The value as a person reads it."""
@@ -70,6 +71,11 @@ class Table:
 
     variables: tuple[int, ...]
     rows: tuple[tuple[State, State], ...]
+
+    @property
+    def changing(self) -> tuple[bool, ...]:
+        """For each of the variables whether some step changes it."""
+        return tuple(any(old[k] != new[k] for old, new in self.rows) for k in range(len(self.variables)))
 
 
 @dataclass(frozen=True, slots=True)

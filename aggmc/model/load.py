@@ -11,7 +11,12 @@ from aggmc.errors import InputError, Location
 from aggmc.model.core import Model
 
 #: ending -> the module whose `load(text, path)` reads it
-LANGUAGES = {".dve": "aggmc.model.dve", ".hoa": "aggmc.model.hoa"}
+LANGUAGES = {
+    ".dve": "aggmc.model.dve",
+    ".pnml": "aggmc.model.pnml",
+    ".etf": "aggmc.model.etf",
+    ".hoa": "aggmc.model.hoa",
+}
 MAX_BYTES = 64 * 1024 * 1024
 
 
@@ -37,7 +42,7 @@ def read_text(path: str | os.PathLike[str], *, limit: int = MAX_BYTES) -> str:
 
 
 def load_model(path: str | os.PathLike[str]) -> Model:
-    """Read a model: DVE (`.dve`) or a Kripke structure in HOA (`.hoa`).
+    """Read a model: DVE (`.dve`), Petri nets (`.pnml`), tables (`.etf`) or a Kripke structure in HOA (`.hoa`).
 
     Raises `aggmc.InputError`, with line and column, if it cannot be read.
     """

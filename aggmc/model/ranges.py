@@ -506,4 +506,7 @@ def _thresholds(model: Model) -> list[int]:
 
 def infer(model: Model) -> Ranges:
     """The intervals of every variable of the model."""
+    if all(v.tight for v in model.variables):
+        anywhere: list[Mapping[int, Interval]] = [{} for _ in model.events]
+        return Ranges(tuple((v.low, v.high) for v in model.variables), tuple(anywhere), tuple(anywhere))
     return _Analysis(model).run()

@@ -73,7 +73,7 @@ class Guess:
         if len(self._model.events) > _MOST_EVENTS or any(e.table is not None for e in self._model.events):
             return False
         return any(
-            (high - low).bit_length() >= _WIDE and variable.type != "location"
+            (high - low).bit_length() >= _WIDE and variable.type != "location" and not variable.tight
             for (low, high), variable in zip(self._ranges, self._model.variables, strict=True)
         )
 
@@ -88,7 +88,7 @@ class Guess:
 
     def _domain(self, v: int) -> Domain:
         low, high = self._ranges[v]
-        if self._escapes[v] >= _PATIENCE:
+        if self._escapes[v] >= _PATIENCE or self._model.variables[v].tight:
             return Domain(low, high)
         seen = self._seen[v]
         first, last = max(low, min(seen)), min(high, max(seen))

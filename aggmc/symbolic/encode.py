@@ -242,6 +242,20 @@ class Encoding:
 
         return count_states(states, self.bdd, self.bit_count)
 
+    def largest_sum(self, states: Bdd, variables: Iterable[int]) -> int:
+        """The largest sum of these variables in a state of a set that is not empty."""
+        from aggmc.symbolic.counting import largest_sum
+
+        if any(self.layouts[v].listed is not None or self.layouts[v].signed for v in variables):
+            raise ValueError("the sum of variables whose codes are no numbers")
+        weights = [0] * self.bit_count
+        constant = 0
+        for v in variables:
+            constant += self.layouts[v].offset
+            for bit, k in enumerate(self.bits[v]):
+                weights[k] += 1 << bit
+        return constant + largest_sum(states, self.bdd, self.bit_count, weights)
+
     def truth(self, e: Expr) -> Bdd:
         """Where a Boolean expression holds."""
         vector = self.arithmetic.evaluate([e], self._vectors.__getitem__, self._memo)[0]
@@ -358,16 +372,18 @@ class Encoding:
     def _encode_table(self, part: Part) -> None:
         assert part.table is not None
         relation = enabled = self.false
+        writes = part.writes
         for before, after in part.table.rows:
             source = target = self.true
             for v, old, new in zip(part.table.variables, before, after, strict=True):
                 source = source & self.test(v, old)
-                target = target & self.test(v, new, following=True)
+                if v in writes:
+                    target = target & self.test(v, new, following=True)
             relation = relation | (source & target)
             enabled = enabled | source
         self.enabled.append(enabled)
         if relation != self.false:
-            self.relations.append(self.relation(relation, part.table.variables))
+            self.relations.append(self.relation(relation, writes))
 
 
 _CLUSTER = 2000  # nodes

@@ -41,7 +41,9 @@ class Part:
     @property
     def writes(self) -> frozenset[int]:
         """The variables that may change."""
-        return frozenset(self.table.variables if self.table is not None else self.updates)
+        if self.table is not None:
+            return frozenset(v for v, changes in zip(self.table.variables, self.table.changing, strict=True) if changes)
+        return frozenset(self.updates)
 
     def links(self) -> Iterator[frozenset[int]]:
         """Variables whose values are computed or compared with each other."""

@@ -387,3 +387,30 @@ def test_quoted_forms_that_are_suggested_work(run: Run, write: Write) -> None:
     model = write(RING.replace("process P {", "process P {\n  byte v = 1;"))
     for formula in ('F "x == 1"', 'G "P->v == 1"', 'G "P.v == 1"', 'F "P.a"', 'F "x != 0"'):
         assert run("check", model, "--ltl", formula).code == 0
+
+
+AUTOMATON = """HOA: v1
+States: 2
+Start: 0
+AP: 1 "x == 2"
+Acceptance: 1 Inf(0)
+--BODY--
+State: 0
+[!0] 0
+[0] 1
+State: 1 {0}
+[t] 1
+--END--
+"""
+
+
+def test_automata_as_properties(run: Run, write: Write) -> None:
+    """F "x == 2", of good runs and of bad ones."""
+    model, automaton = write(RING), write(AUTOMATON, "reaches.hoa")
+    ran = run("check", model, "--hoa", automaton)
+    assert ran.code == 0 and "reaches.hoa" in ran.out
+    ran = run("check", model, "--hoa-negated", automaton, "--format", "json")
+    assert ran.code == 1 and ran.json["results"][0]["trace"]["cycle"]
+    ran = run("check", model, "--hoa", model)
+    assert ran.code == 2 and "no automaton in HOA" in ran.err
+    assert run("check", model, "--hoa", model.parent / "none.hoa").code == 2

@@ -1,0 +1,1 @@
+"""The Model Checking Contest: its property files, its examinations, its output."""
