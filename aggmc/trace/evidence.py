@@ -50,21 +50,29 @@ class Evidence:
 
 def evidence(prop: Property, letters: Sequence[int], loop: int) -> Evidence:
     """The evidence of a lasso, given as valuations of the property's atoms."""
-    formula = tree(prop)
-    known = values(formula, letters, loop)
-    listed = parts(formula)
-    rows = [Part(part.text, depth, tuple(known[part])) for depth, part in listed] if len(listed) <= MAX_PARTS else []
+    rows, why = _subformulas(prop, letters, loop) if prop.formula else ([], ())  # an automaton has no subformulas
     merged = [prop.valuation(letter) for letter in letters]
     decided = bad_prefix(prop.tgba, merged + merged[loop:] * prop.tgba.states)
     return Evidence(
         prop.text,
         {a.text: tuple(bool(letter >> i & 1) for letter in letters) for i, a in enumerate(prop.atoms)},
         tuple(rows),
-        tuple(reasons(formula, known, loop)) if rows else (),
+        why,
         None if decided is None or decided > len(letters) else max(decided - 1, 0),
         prop.tgba,
         _automaton_run(prop.tgba, merged, loop),
     )
+
+
+def _subformulas(prop: Property, letters: Sequence[int], loop: int) -> tuple[list[Part], tuple[Reason, ...]]:
+    """The values of all subformulas, and why the formula is false; nothing if there are too many to be read."""
+    formula = tree(prop)
+    listed = parts(formula)
+    if len(listed) > MAX_PARTS:
+        return [], ()
+    known = values(formula, letters, loop)
+    rows = [Part(part.text, depth, tuple(known[part])) for depth, part in listed]
+    return rows, tuple(reasons(formula, known, loop))
 
 
 def _automaton_run(automaton: Tgba, letters: Sequence[int], loop: int) -> tuple[tuple[int, ...], ...]:

@@ -119,7 +119,7 @@ def test_random_bytes(run: Run, write: Write) -> None:
 
 def test_file_of_another_language(run: Run, write: Write) -> None:
     path = write(RING, "model.txt")
-    assert ".dve, .etf" in refused(run, "info", path, file=path, line=None, column=None)
+    assert ".dve, .pnml, .etf" in refused(run, "info", path, file=path, line=None, column=None)
 
 
 def test_files_of_other_systems(run: Run, write: Write) -> None:

@@ -193,7 +193,7 @@ def test_usage_suggests(run: Run, write: Write) -> None:
     assert "--ltl" in run("check", write(RING), "--lt", "G P.a").err
     assert "did you mean `slap-tgta`" in run("check", write(RING), "--ltl", "G P.a", "--product", "slap-tgt").err
     assert "'stutter', 'ignore', 'error'" in run("check", write(RING), "--ltl", "G P.a", "--deadlock", "x").err
-    assert "--ltl or --properties, or --deadlock error" in run("check", write(RING)).err
+    assert "--ltl, --properties or --hoa, or --deadlock error" in run("check", write(RING)).err
 
 
 # --- several ----------------------------------------------------------------------------------------------------------
