@@ -338,6 +338,8 @@ def serve(session: Session[Result], first: int, count: int, with_ticks: bool, se
 
         failure = attempt(work)
         if failure is not None:
+            if isinstance(failure, LimitReached):
+                answer = None  # what the tasks share may hold all the memory, and sending needs some
             send(("answer", failure))
 
 
