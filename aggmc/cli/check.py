@@ -28,6 +28,7 @@ from aggmc.cli.options import (
     known_product,
     limits_of,
     look_of,
+    products_help,
     read_model,
     view_of,
 )
@@ -42,6 +43,8 @@ from aggmc.report import answer_text, check_dict, error_text, summary_text, to_j
 from aggmc.run import Answer, answers, document, queries, questions, raced, written
 from aggmc.trace.aggregates import MAX_NODES
 from aggmc.trace.formats.all import ending_of
+
+EPILOG = products_help(race=True)
 
 
 def check(

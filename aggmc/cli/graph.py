@@ -17,6 +17,7 @@ from aggmc.cli.options import (
     Timeout,
     known_product,
     limits_of,
+    products_help,
     read_model,
 )
 from aggmc.cli.streams import emit, note, ticking, warn
@@ -27,6 +28,8 @@ from aggmc.progress import Progress
 from aggmc.report import graph_dict, graph_text, to_json
 from aggmc.run import answers, ltl_queries, questions, written
 from aggmc.trace.aggregates import MAX_NODES
+
+EPILOG = products_help()
 
 
 def graph(

@@ -7,6 +7,7 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from errno import ENOMEM
+from importlib import import_module
 from io import TextIOWrapper
 from itertools import pairwise
 from typing import Annotated, Any
@@ -15,18 +16,54 @@ import typer
 from typer.core import TyperGroup
 
 from aggmc import __version__
-from aggmc.cli import automaton, batch, check, graph, info, mcc, replay, simulate
 from aggmc.cli.codes import BAD_INPUT, HOLDS, INTERNAL, INTERRUPTED, UNKNOWN
-from aggmc.cli.options import products_help
 from aggmc.cli.streams import emit, open_streams, tell, unwritable
-from aggmc.errors import AggmcError, InputError, InternalError, LimitReached
-from aggmc.report import error_dict, to_json
+from aggmc.errors import AggmcError, InputError, InternalError, LimitReached, did_you_mean
 
 _NO_MEMORY = re.compile("failed to map segment|cannot allocate memory", re.IGNORECASE)  # said of a library
 
 
+#: command -> what it does, in a line. `aggmc.cli.NAME` has the function NAME, and perhaps an EPILOG of its help; it is
+#: imported when the command is called.
+COMMANDS = {
+    "check": "Check LTL properties, the asserts of a model, and deadlocks.",
+    "batch": "Check many properties of many models, and go on where an earlier run was interrupted.",
+    "info": "Show the processes, variables and events of a model, and count its reachable states.",
+    "automaton": "Show the automaton of a formula's negation, which accepts the runs that violate the formula.",
+    "replay": "Check a run step by step against a model and a property, and say where it goes wrong.",
+    "simulate": "Walk through a model, by hand (on a terminal) or at random.",
+    "graph": "Draw the graph that a check explores, and the counterexample's way through it.",
+    "mcc": "Answer an examination of the Model Checking Contest, in the contest's own lines.",
+}
+_SETTINGS: dict[str, Any] = {
+    "add_completion": False,
+    "rich_markup_mode": None,
+    "pretty_exceptions_enable": False,
+    "context_settings": {"help_option_names": ["-h", "--help"]},
+}
+
+
 class Program(TyperGroup):
     """The commands, with our own way to say what went wrong."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """In the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Import the command."""
+        if cmd_name not in COMMANDS:
+            near = did_you_mean(cmd_name, COMMANDS)
+            raise InputError(f"there is no command `{cmd_name}`{near}: it is one of {', '.join(COMMANDS)}")
+        module = import_module(f"aggmc.cli.{cmd_name}")
+        alone = typer.Typer(**_SETTINGS)
+        alone.command(cmd_name, epilog=getattr(module, "EPILOG", None))(getattr(module, cmd_name))
+        return typer.main.get_command(alone)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """List them, without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
 
     def main(
         self,
@@ -56,13 +93,7 @@ class Program(TyperGroup):
         return code
 
 
-app = typer.Typer(
-    cls=Program,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = typer.Typer(cls=Program, **_SETTINGS)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -103,6 +134,8 @@ def _usage(error: typer.TyperException) -> InputError:
 
 def _failed(error: Exception, as_json: bool) -> int:
     if as_json:
+        from aggmc.report import error_dict, to_json
+
         try:
             emit(to_json({"error": error_dict(error)}))
         except InputError:
@@ -141,18 +174,3 @@ def aggmc(
         raise typer.Exit(HOLDS)
     if context.invoked_subcommand is None:
         raise InputError(f"missing command: it is one of {', '.join(COMMANDS)} (try `aggmc --help`)")
-
-
-#: command -> the function behind it, and what stands below its help
-COMMANDS: dict[str, tuple[Callable[..., int], str | None]] = {
-    "check": (check.check, products_help(race=True)),
-    "batch": (batch.batch, None),
-    "info": (info.info, None),
-    "automaton": (automaton.automaton, None),
-    "replay": (replay.replay, None),
-    "simulate": (simulate.simulate, None),
-    "graph": (graph.graph, products_help()),
-    "mcc": (mcc.mcc, None),
-}
-for _name, (_function, _epilog) in COMMANDS.items():
-    app.command(_name, epilog=_epilog)(_function)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from aggmc.errors import AggmcError, InputError
-from aggmc.limits import Tick
-from aggmc.model.core import Warned
-from aggmc.progress import Progress
-from aggmc.report import error_text
+
+if TYPE_CHECKING:
+    from aggmc.limits import Tick
+    from aggmc.model.core import Warned
+    from aggmc.progress import Progress
 
 # a line of a file that is no text at all could tell a terminal things
 _CONTROLS = {code: "?" for code in [*range(32), *range(127, 160)] if chr(code) not in "\t\n"}
@@ -78,6 +80,8 @@ def note(text: str) -> None:
 
 def tell(error: Exception) -> None:
     """An error on stderr."""
+    from aggmc.report import error_text  # late: a page of help needs none of it
+
     note(error_text(error))
     if not isinstance(error, AggmcError) and os.environ.get("AGGMC_DEBUG"):
         for more in getattr(error, "__notes__", []):

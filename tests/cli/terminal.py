@@ -45,7 +45,9 @@ SHELL = ["sh", "-c", 'trap : INT; "$@"; code=$?; sleep 0.1; exit $code', "sh"]
 class Terminal:
     """A pseudo-terminal with the program in it."""
 
-    def __init__(self, arguments: list[str], columns: int = 80, stdout: int | None = None) -> None:
+    def __init__(
+        self, arguments: list[str], columns: int = 80, stdout: int | None = None, *, colours: bool = False
+    ) -> None:
         self.master, slave = pty.openpty()
         termios.tcsetwinsize(slave, (24, columns))
 
@@ -57,7 +59,7 @@ class Terminal:
 
         self.process = subprocess.Popen(
             SHELL + arguments, stdin=slave, stdout=slave if stdout is None else stdout, stderr=slave, preexec_fn=take,
-            env=environment(),
+            env=environment(NO_COLOR="" if colours else "1", TERM="xterm"),
         )  # fmt: skip
         os.close(slave)
         self.shown = ""

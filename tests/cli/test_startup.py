@@ -6,8 +6,11 @@ import resource
 import subprocess
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
 import pytest
+
+from aggmc.cli.program import COMMANDS
 
 HEAVY = ("dd", "spot", "lark", "rich", "networkx", "xml", "distributed")
 
@@ -26,6 +29,13 @@ def seconds(command: Sequence[str]) -> float:
 def test_help_is_quick() -> None:
     # 0.15 s on an idle machine; here other tests may run on the same core
     assert seconds(["-m", "aggmc", "--help"]) - seconds(["-c", "pass"]) < 0.25
+
+
+def test_commands_are_told_in_a_line() -> None:
+    for name, line in COMMANDS.items():
+        function = getattr(import_module(f"aggmc.cli.{name}"), name)
+        assert line[-1] == "." and len(line) < 100
+        assert function.__doc__ and function.__doc__.strip()[:12] == line[:12]  # it goes on with more
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["check", "--help"], ["--version"]])

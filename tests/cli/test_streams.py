@@ -371,6 +371,20 @@ def test_quick_work_shows_nothing(write: Write, terminal: Callable[..., Terminal
     assert any(quick.fullmatch(shown()) for _ in range(6))
 
 
+def test_colours_on_a_terminal_only(write: Write, terminal: Callable[..., Terminal]) -> None:
+    violated = ("check", write(RING), "--ltl", "G P.a")
+    shown = []
+    for colours in (True, False):
+        one = terminal(*violated, colours=colours)
+        one.read()
+        assert one.process.wait(20) == 1
+        shown.append(one.shown)
+    coloured, plain = shown
+    assert "\x1b[" in coloured
+    assert "\x1b[" not in plain
+    assert "\x1b[" not in program(*violated).out
+
+
 def long_model() -> str:
     """Takes seconds to read."""
     steps = ",\n".join(f"  a -> a {{ guard x == {i % 250}; effect x = x + 1; }}" for i in range(40_000))
