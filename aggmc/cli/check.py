@@ -20,6 +20,8 @@ from aggmc.cli.options import (
     HtmlFile,
     Memory,
     ModelPath,
+    Order,
+    OrderFile,
     Reordering,
     Timeout,
     TraceFile,
@@ -28,6 +30,7 @@ from aggmc.cli.options import (
     known_product,
     limits_of,
     look_of,
+    order_of,
     products_help,
     read_model,
     view_of,
@@ -82,6 +85,8 @@ def check(
     memory: Memory = None,
     fixpoint: Fixpoint = "saturation",
     reordering: Reordering = False,
+    order: Order = "auto",
+    order_file: OrderFile = None,
     absorb: Annotated[
         Literal["all", "covered"],
         typer.Option(help="Self-loops that aggregates of slap absorb: all, or those with marks of the entering edge."),
@@ -124,6 +129,7 @@ def check(
         not no_trace,
         shorten="shortest" if shortest else "bounded",
         graph=MAX_NODES if html is not None else 0,
+        order=order_of(order, order_file),
         max_memory=limits.memory,
         absorb=absorb,
     )

@@ -17,7 +17,7 @@ from aggmc.errors import InputError, did_you_mean
 from aggmc.files import write_text
 from aggmc.limits import Limits, parse_memory, watched
 from aggmc.model.core import Model
-from aggmc.model.load import load_model
+from aggmc.model.load import load_model, read_text
 from aggmc.progress import Progress
 from aggmc.racing import DEFAULT
 from aggmc.trace.formats.all import ending_of, write
@@ -34,6 +34,14 @@ Memory = Annotated[
 Fixpoint = Annotated[Literal["saturation", "chaining"], typer.Option(help="How sets of reachable states are computed.")]
 Reordering = Annotated[
     bool, typer.Option("--reordering", help="Let the decision diagrams change their variable order.")
+]
+Order = Annotated[
+    Literal["auto", "declared", "force", "span"],
+    typer.Option("--order", help="How the variables of the decision diagrams are ordered at first."),
+]
+OrderFile = Annotated[
+    str | None,
+    typer.Option("--order-file", metavar="FILE", help="The variables in order, a name a line; those left out follow."),
 ]
 ModelPath = Annotated[
     str,
@@ -123,6 +131,14 @@ def read_model(path: str, limits: Limits, progress: Progress) -> Model:
             return load_model(path)
     finally:
         progress.clear()
+
+
+def order_of(order: str, file: str | None) -> str | tuple[str, ...]:
+    """A way to order the variables, or their names as a file gives them (`#` begins a comment)."""
+    if file is None:
+        return order
+    lines = (line.partition("#")[0].strip() for line in read_text(file).split("\n"))
+    return tuple(line for line in lines if line)
 
 
 def products_help(*, race: bool = False) -> str:

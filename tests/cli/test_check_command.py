@@ -414,3 +414,37 @@ def test_automata_as_properties(run: Run, write: Write) -> None:
     ran = run("check", model, "--hoa", model)
     assert ran.code == 2 and "no automaton in HOA" in ran.err
     assert run("check", model, "--hoa", model.parent / "none.hoa").code == 2
+
+
+# --- engine and orders -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("order", ["auto", "declared", "force", "span"])
+def test_orders_give_the_same_answers(run: Run, order: str) -> None:
+    found = run("check", "models/mutex.dve", "--ltl", "G F P_0.CS", "--order", order, "--format", "json")
+    assert (found.code, found.json["results"][0]["verdict"]) == (1, "violated")
+    assert run("info", "models/mutex.dve", "--order", order, "--format", "json").json["states"] == 20
+
+
+def test_an_order_from_a_file(run: Run, write: Write, tmp_path: Path) -> None:
+    names = tmp_path / "order"
+    names.write_text("# the second process first\nP_1\nP_0  # then the first\n")
+    assert run("info", "models/mutex.dve", "--order-file", names, "--format", "json").json["states"] == 20
+    for text, said in [("P_7\n", "names `P_7`"), ("P_1\nP_1\n", "names `P_1` twice")]:
+        names.write_text(text)
+        refused = run("info", "models/mutex.dve", "--order-file", names)
+        assert (refused.code, said in refused.err) == (2, True)
+    assert run("info", "models/mutex.dve", "--order-file", tmp_path / "none").code == 2
+
+
+def test_engine(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AGGMC_ENGINE", "python")
+    assert run("info", "--engine").out == "engine: python (AGGMC_ENGINE says so)\n"
+    found = run("info", "--engine", "--format", "json").json
+    assert (found["engine"], found["reason"]) == ("python", "AGGMC_ENGINE says so")
+    assert run("info", "models/mutex.dve", "--format", "json").json["states"] == 20
+    monkeypatch.setenv("AGGMC_ENGINE", "fast")
+    refused = run("info", "--engine")
+    assert refused.code == 2
+    assert "it is one of native, python" in refused.err
+    assert run("info").code == 2
