@@ -45,6 +45,7 @@ _OOM_SCORE = 500  # of 1000: the more, the sooner the system ends a process for 
 _SIGNALS = {signal.SIGINT, signal.SIGTERM}  # which a program may turn into exceptions
 _MIB = 1 << 20
 _UNITS = {"": _MIB, "k": 1 << 10, "m": _MIB, "g": 1 << 30, "t": 1 << 40}
+_NO_MEMORY = 12  # the exit status of a child that ran out of memory
 _NULL_NODE = "is `NULL` pointer"  # what dd says when CUDD has no memory left
 
 
@@ -197,6 +198,8 @@ def _be_child(job: Callable[[Send], None], connection: Connection, parent: int, 
             status = 0
     except BrokenPipeError:
         pass  # nobody listens any more
+    except MemoryError:  # not even for the message that says so
+        status = _NO_MEMORY
     except BaseException:  # the parent says that the child ended by itself
         if os.environ.get("AGGMC_DEBUG"):
             traceback.print_exc()
@@ -310,6 +313,8 @@ def _memory_limit(memory: int) -> LimitReached:
 
 def crash_of(end: WorkerEnded) -> Failure:
     """What the end of a child means for its task."""
+    if end.exit_status == _NO_MEMORY:
+        return LimitReached("out of memory")
     if end.signal_number is None:
         return InternalError(f"the working process ended by itself, with status {end.exit_status}")
     name = _signal_name(end.signal_number)

@@ -175,6 +175,16 @@ def test_memory() -> None:
     assert last == (0, "b")
 
 
+def test_no_memory_even_to_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing_works(work: Callable[[], object]) -> Failure | None:
+        raise MemoryError
+
+    monkeypatch.setattr("aggmc.limits.attempt", nothing_works)  # in the child
+    (failed,) = run_tasks(lambda _: lambda _: "a", 1, Limits(seconds=20))
+    assert isinstance(failed, LimitReached)
+    assert failed.message == "out of memory"
+
+
 def test_system_has_no_memory() -> None:
     def greedy() -> None:
         raise MemoryError
