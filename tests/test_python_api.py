@@ -60,3 +60,22 @@ def test_the_first_check_leaves_nothing() -> None:
         "assert encoding() is None\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, timeout=60)
+
+
+def test_a_check_leaves_nothing_for_the_garbage_collector() -> None:
+    """A manager in a cycle would live on until Python looks for cycles: a thousand checks would take a gigabyte."""
+    code = (
+        "import gc, weakref, aggmc\n"
+        "from aggmc.checker import Checker, ask\n"
+        "model = aggmc.load_model('models/mutex.dve')\n"
+        "gc.disable()\n"
+        "checker = Checker(model)\n"
+        "assert checker.ltl(ask(model, 'G F P_0.CS')).verdict == 'violated'\n"
+        "encoding = weakref.ref(checker.encoding)\n"
+
+
+        "del checker\n"
+        "assert encoding() is None\n"
+        "assert not any(type(o).__name__ == 'Arithmetic' for o in gc.get_objects())\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, timeout=60)

@@ -5,7 +5,7 @@ A vector is as wide as its values need, so nothing ever overflows: the result of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from aggmc.model.expr import Expr, postorder
@@ -21,28 +21,6 @@ class Arithmetic:
         self.bdd = bdd
         self.true = bdd.true
         self.false = bdd.false
-        self._operators: dict[str, Callable[..., Vector]] = {
-            "neg": lambda a: self.subtract([self.false], a),
-            "bitnot": lambda a: [~x for x in a],
-            "not": lambda a: self.boolean(~self.truth(a)),
-            "+": self.add,
-            "-": self.subtract,
-            "*": self.multiply,
-            "/": lambda a, b: self.divide(a, b)[0],
-            "%": lambda a, b: self.divide(a, b)[1],
-            "&": lambda a, b: self._bitwise(a, b, lambda x, y: x & y),
-            "|": lambda a, b: self._bitwise(a, b, lambda x, y: x | y),
-            "^": lambda a, b: self._bitwise(a, b, self.xor),
-            "<<": lambda a, n: self._shifted(a, n, left=True),
-            ">>": lambda a, n: self._shifted(a, n, left=False),
-            "==": lambda a, b: self.boolean(self.equal(a, b)),
-            "!=": lambda a, b: self.boolean(~self.equal(a, b)),
-            "<": lambda a, b: self.boolean(self.less(a, b)),
-            ">": lambda a, b: self.boolean(self.less(b, a)),
-            "<=": lambda a, b: self.boolean(~self.less(b, a)),
-            ">=": lambda a, b: self.boolean(~self.less(a, b)),
-            "ite": lambda c, a, b: self.choose(self.truth(c), a, b),
-        }
 
     def xor(self, a: Bdd, b: Bdd) -> Bdd:
         """Exclusive or: dd gives it no operator."""
@@ -198,7 +176,7 @@ class Arithmetic:
             return value
         if e.op == "wrap":
             return self._wrapped(args[0], e.args[1].value, e.args[2].value)
-        return self._operators[e.op](*args)
+        return _OPERATORS[e.op](self, *args)
 
     def _wrapped(self, a: Vector, low: int, high: int) -> Vector:
         size = high - low + 1
@@ -210,3 +188,28 @@ class Arithmetic:
         remainder = self.divide(offset, self.constant(size))[1]
         positive = self.choose(remainder[-1], self.add(remainder, self.constant(size)), remainder)
         return self.add(positive, self.constant(low))
+
+
+# Not an attribute: bound methods would be a cycle that keeps a manager alive until Python looks for cycles.
+_OPERATORS: Mapping[str, Callable[..., Vector]] = {
+    "neg": lambda self, a: self.subtract([self.false], a),
+    "bitnot": lambda self, a: [~x for x in a],
+    "not": lambda self, a: self.boolean(~self.truth(a)),
+    "+": Arithmetic.add,
+    "-": Arithmetic.subtract,
+    "*": Arithmetic.multiply,
+    "/": lambda self, a, b: self.divide(a, b)[0],
+    "%": lambda self, a, b: self.divide(a, b)[1],
+    "&": lambda self, a, b: self._bitwise(a, b, lambda x, y: x & y),
+    "|": lambda self, a, b: self._bitwise(a, b, lambda x, y: x | y),
+    "^": lambda self, a, b: self._bitwise(a, b, self.xor),
+    "<<": lambda self, a, n: self._shifted(a, n, left=True),
+    ">>": lambda self, a, n: self._shifted(a, n, left=False),
+    "==": lambda self, a, b: self.boolean(self.equal(a, b)),
+    "!=": lambda self, a, b: self.boolean(~self.equal(a, b)),
+    "<": lambda self, a, b: self.boolean(self.less(a, b)),
+    ">": lambda self, a, b: self.boolean(self.less(b, a)),
+    "<=": lambda self, a, b: self.boolean(~self.less(b, a)),
+    ">=": lambda self, a, b: self.boolean(~self.less(a, b)),
+    "ite": lambda self, c, a, b: self.choose(self.truth(c), a, b),
+}
