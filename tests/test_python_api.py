@@ -72,8 +72,6 @@ def test_a_check_leaves_nothing_for_the_garbage_collector() -> None:
         "checker = Checker(model)\n"
         "assert checker.ltl(ask(model, 'G F P_0.CS')).verdict == 'violated'\n"
         "encoding = weakref.ref(checker.encoding)\n"
-
-
         "del checker\n"
         "assert encoding() is None\n"
         "assert not any(type(o).__name__ == 'Arithmetic' for o in gc.get_objects())\n"
