@@ -8,6 +8,8 @@ as they come; a second run on the same file does only what is missing.
 from __future__ import annotations
 
 import csv
+import fcntl
+import io
 import math
 import resource
 import time
@@ -65,6 +67,29 @@ def _failure(error: AggmcError | InternalError) -> str:
     if isinstance(error, LimitReached):
         return "timeout" if "time limit" in error.message or "SIGXCPU" in error.message else "memory"
     return f"error: {error}".split("\n")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A CSV file that several processes write rows to, each in one piece."""
+
+    path: Path
+    columns: tuple[str, ...]
+
+    def rows(self) -> list[Row]:
+        """What has been written so far."""
+        return read_table(self.path) if self.path.exists() else []
+
+    def append(self, row: Row) -> None:
+        """Write a row, and before the first one the heading."""
+        text = io.StringIO()
+        writer = csv.DictWriter(text, self.columns)
+        with self.path.open("ab", buffering=0) as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            if file.tell() == 0:
+                writer.writeheader()
+            writer.writerow(row)
+            file.write(text.getvalue().encode())
 
 
 def read_table(path: Path) -> list[Row]:
