@@ -93,7 +93,7 @@ class Options:
 
     deadlock: str = "stutter"
     fixpoint: str = "saturation"
-    reordering: bool = False
+    reordering: bool | None = None  # of the variables of the diagrams; None: where the engine is native
     trace: bool = True
     shorten: str = "bounded"
     graph: int = 0  # the most nodes of the explored graph that are wanted, as data
@@ -630,7 +630,7 @@ def check(
     deadlock: Deadlock = "stutter",
     fixpoint: Fixpoint = "saturation",
     absorb: Absorb = "all",
-    reordering: bool = False,
+    reordering: bool | None = None,
     trace: bool = True,
     shorten: str = "bounded",
     graph: int = 0,

@@ -315,7 +315,7 @@ def race(
     deadlock: str = "stutter",
     fixpoint: str = "saturation",
     absorb: str = "all",
-    reordering: bool = False,
+    reordering: bool | None = None,
     trace: bool = True,
 ) -> RaceVerdict:
     """Check an LTL property with several products at once, each in a process of its own; the first verdict wins.

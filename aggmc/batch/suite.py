@@ -46,7 +46,7 @@ class Check:
     deadlock: str = "stutter"
     fixpoint: str = "saturation"
     absorb: str = "all"
-    reordering: bool = False
+    reordering: bool | None = None  # of the variables of the diagrams; None: where the engine is native
     trace: bool = True
     limits: Limits = field(default_factory=Limits)
     expected: str | None = None
@@ -315,7 +315,7 @@ def _checks(entry: Entry, folder: Path, limits: Limits, trace: bool) -> Iterator
                         deadlock=deadlock or ("error" if question.kind == "deadlock" else "stutter"),
                         fixpoint=values.get("fixpoint", "saturation"),
                         absorb=values.get("absorb", "all"),
-                        reordering=values.get("reordering", False),
+                        reordering=values.get("reordering"),
                         trace=trace,
                         limits=own,
                         expected=verdict,

@@ -84,7 +84,7 @@ def check(
     timeout: Timeout = None,
     memory: Memory = None,
     fixpoint: Fixpoint = "saturation",
-    reordering: Reordering = False,
+    reordering: Reordering = None,
     order: Order = "auto",
     order_file: OrderFile = None,
     absorb: Annotated[

@@ -37,7 +37,7 @@ def info(
     timeout: Timeout = None,
     memory: Memory = None,
     fixpoint: Fixpoint = "saturation",
-    reordering: Reordering = False,
+    reordering: Reordering = None,
     order: Order = "auto",
     order_file: OrderFile = None,
     output: Format = "text",

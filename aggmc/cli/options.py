@@ -33,7 +33,11 @@ Memory = Annotated[
 ]
 Fixpoint = Annotated[Literal["saturation", "chaining"], typer.Option(help="How sets of reachable states are computed.")]
 Reordering = Annotated[
-    bool, typer.Option("--reordering", help="Let the decision diagrams change their variable order.")
+    bool | None,
+    typer.Option(
+        "--reordering/--no-reordering",
+        help="Let growing decision diagrams change the order of their variables, or not (by default, native engine only).",
+    ),
 ]
 Order = Annotated[
     Literal["auto", "declared", "force", "span"],

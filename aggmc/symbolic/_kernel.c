@@ -62,6 +62,8 @@ static struct {
     int (*size)(Manager *);
     Node *(*one)(Manager *);
     Node *(*var)(Manager *, int);
+    int (*dag_size)(Node *);
+    void *(*group)(Manager *, unsigned, unsigned, unsigned);
     int (*error_code)(Manager *);
     void (*clear_error)(Manager *);
 } cudd;
@@ -361,6 +363,32 @@ static Node *saturate(Run *run, Node *s, int i) {
     return remember(run, TAG_SATURATE, s, place, list->key, result);
 }
 
+/* The same from the last level upwards, on the whole set, until it has more than `most` nodes: then what was found so
+ * far, and *finished = 0. A set is a function of its states alone, so that where this stops does not depend on what the
+ * computed table happens to remember: the same input gives the same order of variables, and the same output. */
+static Node *saturate_up_to(Run *run, Node *s, int most, int *finished) {
+    Events *list = run->list;
+    own(s);
+    for (int i = list->level_count - 1; s != NULL && i >= 0; i--)
+        for (;;) {
+            Node *before = own(s);
+            for (int e = list->first[i]; s != NULL && e < list->first[i + 1]; e++)
+                s = united(run, s, image(run, s, list->events[e].relation, list->events[e].writes));
+            int stable = s == before;
+            drop(run, before);
+            if (s == NULL || stable) break;
+            Node *closed = saturate(run, s, i + 1);
+            drop(run, s);
+            s = closed;
+            if (s == NULL) break;
+            if (cudd.dag_size(s) > most) {
+                *finished = 0;
+                return s;
+            }
+        }
+    return s;
+}
+
 /* --- fair cycles ------------------------------------------------------------------------------------------------- */
 
 /* A kind of step that must be taken again and again: an event of the list from one of the sources, or resting in one
@@ -464,7 +492,7 @@ static Node *hull(Run *run, Node *s, const Demand *demands, Py_ssize_t count) {
 
 /* --- calls from Python --------------------------------------------------------------------------------------------- */
 
-typedef enum { CLOSURE, IMAGE, PREIMAGE, HULL } What;
+typedef enum { CLOSURE, BOUNDED_CLOSURE, IMAGE, PREIMAGE, HULL } What;
 
 typedef struct {
     Run run;
@@ -472,6 +500,7 @@ typedef struct {
     Node *states, *result;
     const Demand *demands;
     Py_ssize_t demand_count;
+    int most, finished; /* of a bounded closure */
 } Call;
 
 static void carry_out(Call *call) {
@@ -479,6 +508,9 @@ static void carry_out(Call *call) {
     switch (call->what) {
     case CLOSURE:
         call->result = saturate(run, call->states, 0);
+        break;
+    case BOUNDED_CLOSURE:
+        call->result = saturate_up_to(run, call->states, call->most, &call->finished);
         break;
     case IMAGE:
         call->result = steps(run, call->states, 0, image, TAG_IMAGES);
@@ -575,17 +607,10 @@ static PyObject *function_of(Kernel *kernel, Node *node) {
     return PyObject_CallMethod(kernel->bdd, "_add_int", "n", (Py_ssize_t)(uintptr_t)node + 2);
 }
 
-static PyObject *called(Events *list, What what, PyObject *states, const Demand *demands, Py_ssize_t demand_count) {
+static PyObject *called(Events *list, Call call, PyObject *states) {
     Kernel *kernel = list->kernel;
     volatile int cancel = 0;
-    Call call = {.what = what, .result = NULL, .demands = demands, .demand_count = demand_count};
-    call.run.list = list;
-    call.run.manager = kernel->manager;
-    call.run.one = kernel->one;
-    call.run.failure = FINE;
-    call.run.steps = 0;
-    call.run.own_thread = 0;
-    call.run.cancel = &cancel;
+    call.run = (Run){.list = list, .manager = kernel->manager, .one = kernel->one, .failure = FINE, .cancel = &cancel};
     call.states = node_of(kernel, states);
     if (call.states == NULL) return NULL;
     if (cudd.size(kernel->manager) != list->variables) {
@@ -610,12 +635,20 @@ static PyObject *called(Events *list, What what, PyObject *states, const Demand 
     }
     PyObject *function = PyErr_Occurred() ? NULL : function_of(kernel, result);
     cudd.deref(kernel->manager, result);
+    if (call.what == BOUNDED_CLOSURE && function != NULL) return Py_BuildValue("(NN)", function, PyBool_FromLong(call.finished));
     return function;
 }
 
-static PyObject *events_closure(Events *self, PyObject *states) { return called(self, CLOSURE, states, NULL, 0); }
-static PyObject *events_image(Events *self, PyObject *states) { return called(self, IMAGE, states, NULL, 0); }
-static PyObject *events_preimage(Events *self, PyObject *states) { return called(self, PREIMAGE, states, NULL, 0); }
+static PyObject *events_closure(Events *self, PyObject *states) { return called(self, (Call){.what = CLOSURE}, states); }
+static PyObject *events_image(Events *self, PyObject *states) { return called(self, (Call){.what = IMAGE}, states); }
+static PyObject *events_preimage(Events *self, PyObject *states) { return called(self, (Call){.what = PREIMAGE}, states); }
+
+static PyObject *events_closure_up_to(Events *self, PyObject *arguments) {
+    PyObject *states;
+    Call call = {.what = BOUNDED_CLOSURE, .finished = 1};
+    if (!PyArg_ParseTuple(arguments, "Oi", &states, &call.most)) return NULL;
+    return called(self, call, states);
+}
 
 static PyTypeObject *events_type = NULL;
 
@@ -638,7 +671,7 @@ static PyObject *events_hull(Events *self, PyObject *arguments) {
         if ((demands[i].sources = node_of(self->kernel, sources)) == NULL) goto done;
         if ((demands[i].loops = node_of(self->kernel, loops)) == NULL) goto done;
     }
-    if (demands != NULL) result = called(self, HULL, states, demands, count);
+    if (demands != NULL) result = called(self, (Call){.what = HULL, .demands = demands, .demand_count = count}, states);
 done:
     PyMem_Free(demands);
     Py_DECREF(kept);
@@ -660,6 +693,9 @@ static void events_dealloc(Events *self) {
 
 static PyMethodDef events_methods[] = {
     {"closure", (PyCFunction)events_closure, METH_O, "The least superset that is closed under the events."},
+    {"closure_up_to", (PyCFunction)events_closure_up_to, METH_VARARGS,
+     "closure_up_to(states, most): the closure and True; or, once it has more than `most` nodes, what has been found of\n"
+     "it so far, and False."},
     {"image", (PyCFunction)events_image, METH_O, "The successors under all events."},
     {"preimage", (PyCFunction)events_preimage, METH_O, "The predecessors under all events."},
     {"hull", (PyCFunction)events_hull, METH_VARARGS,
@@ -799,6 +835,8 @@ static int looked_up(const char *library) {
         {"Cudd_ReadSize", &cudd.size},
         {"Cudd_ReadOne", &cudd.one},
         {"Cudd_bddIthVar", &cudd.var},
+        {"Cudd_DagSize", &cudd.dag_size},
+        {"Cudd_MakeTreeNode", &cudd.group},
         {"Cudd_ReadErrorCode", &cudd.error_code},
         {"Cudd_ClearErrorCode", &cudd.clear_error},
     };
@@ -869,7 +907,20 @@ static void kernel_dealloc(Kernel *self) {
     Py_DECREF(type);
 }
 
+/* Kernel.group(first, count, fixed): variables with these indices move together when the order changes; those of a
+ * fixed group keep their order within. A group may lie in another one, made before or after it. */
+static PyObject *kernel_group(Kernel *self, PyObject *arguments) {
+    unsigned first, count;
+    int fixed;
+    enum { DEFAULT = 0, FIXED = 4 }; /* MTR_DEFAULT, MTR_FIXED */
+    if (!PyArg_ParseTuple(arguments, "IIp", &first, &count, &fixed)) return NULL;
+    if (cudd.group(self->manager, first, count, fixed ? FIXED : DEFAULT) == NULL) return PyErr_NoMemory();
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef kernel_methods[] = {
+    {"group", (PyCFunction)kernel_group, METH_VARARGS,
+     "group(first, count, fixed): variables that stay together when the order changes, in the same order if fixed."},
     {"events", (PyCFunction)kernel_events, METH_VARARGS,
      "events(pairs, key, key_level): a list of events, as pairs of a relation and the cube of what it writes and the key."},
     {NULL, NULL, 0, NULL},

@@ -24,7 +24,7 @@ _MOST_CODES = 64  # a variable with more values has an interval
 _WIDE = 3  # bits: what has fewer is not worth a simulation
 _SAVES = 1.4  # a guess must make the states' codes shorter by such a factor, or it is not worth the risk
 _PATIENCE = 2  # a variable that escapes this often gets all the values that the static analysis allows
-_MOST_ESCAPES = 2  # then every variable does: each time, work is done in vain
+_MOST_ESCAPES = 8  # then every variable does: each time, work is done in vain
 
 
 class Escaped(Exception):

@@ -77,7 +77,9 @@ class Layout:
         return code + self.offset - (1 << self.width if self.signed and code >> (self.width - 1) else 0)
 
 
-_REORDER_FIRST = 100_000  # nodes
+_REORDER_FIRST = 2000  # nodes beyond those of the relations: then the order is changed for the first time
+_REORDER_PER_BIT = 16
+_GROWTH = 2  # and then whenever there are so many times the nodes of last time
 
 
 class Encoding:
@@ -95,10 +97,9 @@ class Encoding:
         domains: Sequence[Domain] | None = None,
         order: str | Sequence[str] = "auto",
         max_memory: int | None = None,
-        reordering: bool = False,
+        reordering: bool | None = None,
     ) -> None:
         self.model = model
-        self.reordering = reordering
         static = infer(model) if ranges is None else ranges
         self.static = static
         self.domains = static_domains(static.variables) if domains is None else domains
@@ -133,11 +134,8 @@ class Encoding:
         self.x: list[Bdd] = [self.bdd.var(f"x{k}") for k in range(count)]
         self.y: list[Bdd] = [self.bdd.var(f"y{k}") for k in range(count)]
         self.kernel = kernel_for(self.bdd, count, self.y)  # None: Python does all
-        if reordering:
-            self.bdd.group({f"x{k}": 2 for k in range(count)})
-        self._reorder_at = _REORDER_FIRST
         self.version = 0  # of the order
-        self.in_declared_order = True
+        self.in_pairs = True  # each y right below its x, and these before all else
         self._memo: dict[Expr, Vector] = {}
         self._escape_clusters: list[Bdd] | None = None
         self._tests: dict[tuple[int, int, bool], Bdd] = {}
@@ -152,19 +150,34 @@ class Encoding:
         self.initial: Bdd = self.false
         for state in model.initial:
             self.initial = self.initial | self.cube(state)
+        #: the number of nodes at which the order is changed; None: never
+        self._reorder_at: int | None = None
+        if reordering or (reordering is None and self.kernel is not None):
+            self._group()
+            self._reorder_at = len(self.bdd) + max(_REORDER_FIRST, _REORDER_PER_BIT * count)
 
-    def reorder_if_large(self) -> None:
-        """Under `reordering`: sift when the diagrams have grown. Only between operations, so that no level changes
-        while one runs; operators made before are made again (`version`)."""
-        if not self.reordering or len(self.bdd) < self._reorder_at:
-            return
-        self.bdd.reorder()
-        self._reorder_at = max(_REORDER_FIRST, 2 * len(self.bdd))
-        self.version += 1
-        level_of = self.bdd.level_of_var
-        self.in_declared_order = all(
-            level_of(f"x{k}") == 2 * k and level_of(f"y{k}") == 2 * k + 1 for k in range(self.bit_count)
-        )
+    def _group(self) -> None:
+        if self.kernel is not None:
+            self.kernel.group_pairs()
+        else:
+            self.bdd.group({f"x{k}": 2 for k in range(self.bit_count)})
+
+    def room(self) -> int | None:
+        """How many nodes may be added before the order of the variables is changed; None: any number.
+
+        Sifts if there is no room. That is done between operations only, so that no level changes while one runs;
+        operators made before must be made again (`version`).
+        """
+        if self._reorder_at is None:
+            return None
+        if len(self.bdd) >= self._reorder_at:
+            self.bdd.reorder()
+            self.version += 1
+            self._reorder_at = int(_GROWTH * len(self.bdd))
+            level_of = self.bdd.level_of_var
+            levels = [(level_of(f"x{k}"), level_of(f"y{k}")) for k in range(self.bit_count)]
+            self.in_pairs = all(x % 2 == 0 and y == x + 1 < 2 * self.bit_count for x, y in levels)
+        return max(1, self._reorder_at - len(self.bdd))
 
     # -- values and states ---------------------------------------------------------------------------------------
 

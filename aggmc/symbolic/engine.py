@@ -83,6 +83,15 @@ class NativeKernel:
         self._lists = 0
         self._keys = [bdd.var(f"key{k}") for k in range(KEY_BITS)]
 
+    def group_pairs(self) -> None:
+        """Let the order of the pairs x, y change, but not that within a pair; the keys stay below all of them."""
+        bits = self._key_level // 2
+        self._kernel.group(0, 2 * bits + KEY_BITS, True)
+        self._kernel.group(0, 2 * bits, False)
+        self._kernel.group(2 * bits, KEY_BITS, True)
+        for k in range(bits):
+            self._kernel.group(2 * k, 2, True)
+
     def steps(self, relations: Sequence[Relation]) -> Any:
         """The operator of a list of relations (`Steps`)."""
         key = self._new_key()

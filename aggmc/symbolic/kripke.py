@@ -315,10 +315,15 @@ class SymbolicKripke:
     def _close(self, states: Bdd, steps: Callable[[], Steps]) -> Bdd:
         if states == self.false:
             return states
-        self.encoding.reorder_if_large()
-        closed = steps().closure(states)
-        self.encoding.check_codes(closed)
-        return closed
+        finished = False
+        while not finished:
+            room = self.encoding.room()
+            if room is None:
+                states, finished = steps().closure(states), True
+            else:
+                states, finished = steps().closure_up_to(states, len(states) + room)
+            self.encoding.check_codes(states)
+        return states
 
     # -- cycles --------------------------------------------------------------------------------------------------
 
@@ -332,7 +337,7 @@ class SymbolicKripke:
         if inside is None or states == self.false:
             return self.false
         self.encoding.check_codes(states)
-        self.encoding.reorder_if_large()
+        self.encoding.room()
         steps = self._moves(inside)
         if not isinstance(inside, Changing):
             states = states & self.label(inside.label)  # where cycles are

@@ -31,6 +31,9 @@ class Steps(Protocol):
     def closure(self, states: Bdd) -> Bdd:
         """The least superset that no step leaves."""
 
+    def closure_up_to(self, states: Bdd, most: int) -> tuple[Bdd, bool]:
+        """The closure and True; or, once it has more than `most` nodes, what was found of it so far, and False."""
+
     def hull(self, states: Bdd, demands: Sequence[Demand]) -> Bdd:
         """See `fair_hull`."""
 
@@ -43,7 +46,7 @@ Demand = tuple[Any, Bdd, Bdd]  # steps, sources, loops
 def steps_of(encoding: Encoding, relations: Sequence[Relation], fixpoint: str) -> Steps:
     """The operator of these relations, valid while the order of the variables does not change."""
     kernel = encoding.kernel
-    if kernel is None or not encoding.in_declared_order:
+    if kernel is None or not encoding.in_pairs:
         return PythonSteps(encoding, relations, fixpoint)
     native: Steps = kernel.steps(relations)
     if fixpoint == "saturation":
@@ -85,6 +88,10 @@ class PythonSteps:
             self._saturation = Saturation(self._encoding, self._relations)
         return self._saturation.close(states)
 
+    def closure_up_to(self, states: Bdd, most: int) -> tuple[Bdd, bool]:
+        """The closure: it is not interrupted."""
+        return self.closure(states), True
+
     def _chaining(self, states: Bdd) -> Bdd:
         """By firing one relation after the other on all that is known so far."""
         while True:
@@ -106,6 +113,7 @@ class _Chained:
         self.image = native.image
         self.preimage = native.preimage
         self.closure = python.closure
+        self.closure_up_to = python.closure_up_to
         self._true = true
 
     def hull(self, states: Bdd, demands: Sequence[Demand]) -> Bdd:
