@@ -36,7 +36,7 @@ Reordering = Annotated[
     bool | None,
     typer.Option(
         "--reordering/--no-reordering",
-        help="Let growing decision diagrams change the order of their variables, or not (by default, native engine only).",
+        help="Let diagrams that grow change the order of their variables, or not (by default, the native engine does).",
     ),
 ]
 Order = Annotated[

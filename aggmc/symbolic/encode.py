@@ -79,14 +79,16 @@ class Layout:
 
 _REORDER_FIRST = 2000  # nodes beyond those of the relations: then the order is changed for the first time
 _REORDER_PER_BIT = 16
-_GROWTH = 2  # and then whenever there are so many times the nodes of last time
+_LEAST_HITS = 5  # per cent of look-ups: above, CUDD enlarges its computed table (its own 30 leave it far too small)
+_GROWTH = 3  # and then whenever there are so many times the nodes of last time
 
 
 class Encoding:
     """The BDDs of a model. `relations` are the steps, `errors` the sets in which an event errs.
 
     Without `domains`, every value that the static analysis allows has a code, and nothing escapes. `order` is the name
-    of a way to order the variables (`symbolic.order`), or lists their names.
+    of a way to order the variables (`symbolic.order`), or lists their names. By default (`reordering` is None)
+    the order changes as diagrams grow if the engine is native, unless the user has listed the variables.
     """
 
     def __init__(
@@ -111,7 +113,7 @@ class Encoding:
         self.ranges = static.within([layout.interval for layout in self.layouts])
         self.parts = parts_of(model, self.ranges)
         self.bdd: Any = cudd().BDD()
-        self.bdd.configure(reordering=False)
+        self.bdd.configure(reordering=False, min_hit=_LEAST_HITS)
         if max_memory is not None:
             self.bdd.configure(max_memory=max_memory)
         self.arithmetic = Arithmetic(self.bdd)
@@ -152,7 +154,7 @@ class Encoding:
             self.initial = self.initial | self.cube(state)
         #: the number of nodes at which the order is changed; None: never
         self._reorder_at: int | None = None
-        if reordering or (reordering is None and self.kernel is not None):
+        if reordering or (reordering is None and self.kernel is not None and isinstance(order, str)):
             self._group()
             self._reorder_at = len(self.bdd) + max(_REORDER_FIRST, _REORDER_PER_BIT * count)
 

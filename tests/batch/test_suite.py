@@ -33,7 +33,7 @@ def test_one_check(read: Read, tmp_path: Path) -> None:
     assert check.id == f"{tmp_path}/a.dve: G P.a"
     assert (check.model, check.kind, check.formula, check.name) == (f"{tmp_path}/a.dve", "ltl", "G P.a", None)
     assert (check.product, check.race, check.cross_check) == ("auto", (), False)
-    assert (check.deadlock, check.fixpoint, check.reordering, check.trace) == ("stutter", "saturation", False, True)
+    assert (check.deadlock, check.fixpoint, check.reordering, check.trace) == ("stutter", "saturation", None, True)
     assert (check.limits, check.expected) == (Limits(), None)
     assert str(check.where) == f"{tmp_path}/suite.toml:3: ltl"
 

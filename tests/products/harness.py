@@ -69,7 +69,7 @@ def options_of(rng: random.Random, deadlock: str) -> Options:
     return Options(
         deadlock=deadlock,
         fixpoint="chaining" if rng.random() < 0.3 else "saturation",
-        reordering=rng.random() < 0.1,
+        reordering=rng.random() < 0.2,
         absorb="covered" if rng.random() < 0.3 else "all",
     )
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import networkx  # type: ignore[import-untyped]
 import pytest
+from engines import use
 from generators import random_structure, small_dve
 
 from aggmc.boolean import FALSE, TRUE, Bool, and_, evaluate, not_, or_, prop
@@ -20,7 +21,6 @@ from aggmc.model.dve import load as load_dve
 from aggmc.model.hoa import model_of
 from aggmc.symbolic.counting import count_states
 from aggmc.symbolic.encode import Encoding
-from aggmc.symbolic.engine import chosen
 from aggmc.symbolic.kripke import Changing, From, Into, Step, SymbolicKripke
 
 States = frozenset[State]
@@ -149,13 +149,6 @@ class Pair:
 
     def kripkes(self) -> tuple[SymbolicKripke, SymbolicKripke]:
         return self.saturating, self.chaining
-
-
-def use(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have an engine do the work; where there is no native one, that part of a test is skipped."""
-    if engine == "native" and chosen().engine == "python":
-        pytest.skip("the native engine does not run here")
-    monkeypatch.setenv("AGGMC_ENGINE", engine)
 
 
 def structure_pair(seed: int) -> Pair:
