@@ -1,1 +1,0 @@
-gcc -shared -fPIC ${OPT:--O2} -Wall -std=gnu11 -I"$(.venv-test/bin/python -c 'import sysconfig; print(sysconfig.get_paths()["include"])')" aggmc/symbolic/_kernel.c -o aggmc/symbolic/_kernel.cpython-311-x86_64-linux-gnu.so -ldl -pthread
