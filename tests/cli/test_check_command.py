@@ -309,7 +309,7 @@ def test_settings_reach_the_checker(run: Run, write: Write, monkeypatch: pytest.
         "--memory", "1G")  # fmt: skip
     assert seen.read_text() == f"chaining covered True {1 << 30}"
     run("check", write(RING), "--ltl", "G P.a")
-    assert seen.read_text() == "saturation all False None"
+    assert seen.read_text() == "saturation all None None"
 
 
 @pytest.mark.parametrize("product", [name for name in METHODS if name.startswith("slap")])
