@@ -238,6 +238,7 @@ class Checker:
         self.options = options or Options()
         self.effort = Effort()  # of the search that is going on, or was the last one
         self._tick = tick
+        self._learned: Sequence[str] | None = None  # the order of the variables that work in vain has found
         self._errors_checked = False
         self._searched = 0.0
         self._recorder: Recorder | None = None
@@ -264,8 +265,8 @@ class Checker:
             ranges=self._ranges,
             domains=self._guess.domains(),
             max_memory=self.options.max_memory,
-            reordering=self.options.reordering,
-            order=self.options.order,
+            reordering=self.options.reordering if self._learned is None else True,
+            order=self.options.order if self._learned is None else self._learned,
         )
 
     def _settled(self, work: Callable[[], Result]) -> Result:
@@ -275,6 +276,7 @@ class Checker:
                 return work()
             except Escaped as escaped:
                 self._guess.widen(escaped)
+                self._learned = self.encoding.changed_order()
                 for name in ("encoding", "kripke", "reachable"):
                     self.__dict__.pop(name, None)
 

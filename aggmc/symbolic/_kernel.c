@@ -50,7 +50,7 @@ enum { MANAGER_OFFSET = 24, ONE_OFFSET = 32 }; /* of BDD.manager (a Python objec
 #define CONST_INDEX 0x7fffffffu
 
 /* Tags that CUDD's own cached operations do not use. */
-enum { TAG_IMAGE = 0xa6, TAG_PREIMAGE = 0xaa, TAG_SATURATE = 0xae, TAG_IMAGES = 0xc6, TAG_PREIMAGES = 0xca };
+enum { TAG_IMAGE = 0xa6, TAG_PREIMAGE = 0xaa, TAG_SATURATE = 0xae, TAG_FIRE = 0xce, TAG_IMAGES = 0xc6, TAG_PREIMAGES = 0xca };
 
 static struct {
     Node *(*unique)(Manager *, int, Node *, Node *);
@@ -171,10 +171,23 @@ static Node *or_(Run *run, Node *a, Node *b) {
     return r == NULL ? failed(run, OUT_OF_MEMORY) : own(not_(r));
 }
 
+/* Give up a reference that is not the last one. */
+static inline void drop_constant_or_shared(Node *n) { regular(n)->ref--; }
+
 /* a ∪ b, taking both. */
 static Node *united(Run *run, Node *a, Node *b) {
-    Node *r = NULL;
-    if (a != NULL && b != NULL) r = or_(run, a, b);
+    Node *zero = not_(run->one), *r = NULL;
+    if (a != NULL && b != NULL) {
+        if (a == zero || a == b) {
+            drop_constant_or_shared(a);
+            return b;
+        }
+        if (b == zero) {
+            drop_constant_or_shared(b);
+            return a;
+        }
+        r = or_(run, a, b);
+    }
     if (a != NULL) drop(run, a);
     if (b != NULL) drop(run, b);
     return r;
@@ -218,6 +231,13 @@ static inline Node *writes_from(const Run *run, Node *w, int l) {
 
 /* --- one relation ---------------------------------------------------------------------------------------------- */
 
+static Node *image(Run *run, Node *s, Node *r, Node *w);
+
+static inline Node *image_of(Run *run, Node *s, Node *r, Node *w) {
+    Node *zero = not_(run->one);
+    return s == zero || r == zero ? own(zero) : image(run, s, r, w);
+}
+
 static Node *image(Run *run, Node *s, Node *r, Node *w) {
     Node *one = run->one, *zero = not_(one);
     if (s == zero || r == zero) return own(zero);
@@ -236,16 +256,16 @@ static Node *image(Run *run, Node *s, Node *r, Node *w) {
         Node *r00, *r01, *r10, *r11, *rest = w->high;
         cofactors(r0, level(run, r0) == l + 1, &r00, &r01);
         cofactors(r1, level(run, r1) == l + 1, &r10, &r11);
-        low = image(run, s0, r00, rest);
+        low = image_of(run, s0, r00, rest);
         if (low == NULL) return NULL;
-        low = united(run, low, image(run, s1, r10, rest));
+        low = united(run, low, image_of(run, s1, r10, rest));
         if (low == NULL) return NULL;
-        high = image(run, s0, r01, rest);
-        if (high != NULL) high = united(run, high, image(run, s1, r11, rest));
+        high = image_of(run, s0, r01, rest);
+        if (high != NULL) high = united(run, high, image_of(run, s1, r11, rest));
     } else {
-        low = image(run, s0, r0, w);
+        low = image_of(run, s0, r0, w);
         if (low == NULL) return NULL;
-        high = image(run, s1, r1, w);
+        high = image_of(run, s1, r1, w);
     }
     return remember(run, TAG_IMAGE, s, r, w, made(run, l, high, low));
 }
@@ -363,6 +383,29 @@ static Node *saturate(Run *run, Node *s, int i) {
     return remember(run, TAG_SATURATE, s, place, list->key, result);
 }
 
+/* S and what the events of the level levels[i] add to it, one after the other: each node there is visited once. */
+static Node *fired(Run *run, Node *s, int i) {
+    Events *list = run->list;
+    if (regular(s) == run->one) return own(s);
+    int l = list->levels[i], ls = bit_level(run, s);
+    Node *place = cudd.var(run->manager, list->index_at[l]);
+    Node *result = cached(run, TAG_FIRE, s, place, list->key);
+    if (result != NULL) return result;
+    if (stopped(run)) return NULL;
+    if (ls < l) {
+        Node *s0, *s1;
+        cofactors(s, 1, &s0, &s1);
+        Node *low = fired(run, s0, i);
+        if (low == NULL) return NULL;
+        result = made(run, ls, fired(run, s1, i), low);
+    } else {
+        result = own(s);
+        for (int e = list->first[i]; result != NULL && e < list->first[i + 1]; e++)
+            result = united(run, result, image(run, result, list->events[e].relation, list->events[e].writes));
+    }
+    return remember(run, TAG_FIRE, s, place, list->key, result);
+}
+
 /* The same from the last level upwards, on the whole set, until it has more than `most` nodes: then what was found so
  * far, and *finished = 0. A set is a function of its states alone, so that where this stops does not depend on what the
  * computed table happens to remember: the same input gives the same order of variables, and the same output. */
@@ -371,11 +414,10 @@ static Node *saturate_up_to(Run *run, Node *s, int most, int *finished) {
     own(s);
     for (int i = list->level_count - 1; s != NULL && i >= 0; i--)
         for (;;) {
-            Node *before = own(s);
-            for (int e = list->first[i]; s != NULL && e < list->first[i + 1]; e++)
-                s = united(run, s, image(run, s, list->events[e].relation, list->events[e].writes));
-            int stable = s == before;
-            drop(run, before);
+            Node *more = fired(run, s, i);
+            int stable = more == s;
+            drop(run, s);
+            s = more;
             if (s == NULL || stable) break;
             Node *closed = saturate(run, s, i + 1);
             drop(run, s);

@@ -181,6 +181,14 @@ class Encoding:
             self.in_pairs = all(x % 2 == 0 and y == x + 1 < 2 * self.bit_count for x, y in levels)
         return max(1, self._reorder_at - len(self.bdd))
 
+    def changed_order(self) -> list[str] | None:
+        """The names of the variables as their bits stand now, on average; None if the order has not changed."""
+        if self.version == 0:
+            return None
+        level_of = self.bdd.level_of_var
+        place = {v: sum(level_of(f"x{k}") for k in own) / len(own) for v, own in enumerate(self.bits) if own}
+        return [self.model.variables[v].name for v in sorted(self.order, key=lambda v: place.get(v, 0))]
+
     # -- values and states ---------------------------------------------------------------------------------------
 
     def _vector(self, v: int) -> Vector:
