@@ -43,6 +43,7 @@ DEADLOCKS: tuple[str, ...] = ("stutter", "ignore", "error")
 FIXPOINTS: tuple[str, ...] = ("saturation", "chaining")
 #: how much is done for a shorter counterexample: the effort over decision diagrams, and over single states
 SHORTENING = {"none": (0, 0), "bounded": (400_000, 20_000), "shortest": (400_000_000, 5_000_000)}
+_SHORTENING_STATES = 4000  # and twice what the search has seen: then bounded shortening ends
 ABSORPTIONS: tuple[str, ...] = ("all", "covered")
 Tick = Callable[[str], None]
 Result = TypeVar("Result")
@@ -283,7 +284,7 @@ class Checker:
     def bdd_nodes(self) -> int | None:
         """How many nodes of decision diagrams are in memory; None if there is no encoding yet."""
         encoding = self.__dict__.get("encoding")
-        return len(encoding.bdd) if encoding is not None else None
+        return encoding.nodes() if encoding is not None else None
 
     @cached_property
     def kripke(self) -> SymbolicKripke:
@@ -405,7 +406,7 @@ class Checker:
             stutter_invariant=prop.stutter_invariant,
             aggregates=effort.nodes,
             edges=effort.edges,
-            bdd_nodes=None if method.explicit else len(self.encoding.bdd),
+            bdd_nodes=None if method.explicit else self.encoding.nodes(),
             found_steps=None if lasso is None else len(lasso.states),
             shortest=shortest,
         )
@@ -512,6 +513,8 @@ class Checker:
     def _shortened(self, prop: Property, question: Question, method: Method, lasso: Lasso) -> Shortened:
         explicit = self._explicit_kripke(prop)
         diagrams, states = SHORTENING[self.options.shorten]
+        if self.options.shorten == "bounded":  # in proportion to the check: some models' steps are costly
+            states = min(states, _SHORTENING_STATES + 2 * self.effort.nodes)
         space: Space
         if method.explicit:
             space = ExplicitSpace(explicit.initial(), explicit.successors, explicit.valuation, states)
@@ -572,7 +575,7 @@ class Checker:
             verdict="holds" if trace is None else "violated",
             deadlock=self.options.deadlock,
             seconds=time.perf_counter() - started,
-            stats=Stats(bdd_nodes=len(self.encoding.bdd)),
+            stats=Stats(bdd_nodes=self.encoding.nodes()),
             trace=trace if self.options.trace else None,
             **self._origin(),
         )

@@ -215,12 +215,6 @@ _OPPOSITE = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
 def refine(bounds: dict[int, Interval], guard: Expr, env: Environment, *, wanted: bool = True) -> bool:
     """Narrow `bounds` (over `env`) to what is possible where the guard is `wanted`; False if nothing is."""
 
-    def env_now(v: int) -> Interval:
-        return bounds.get(v) or env(v)
-
-    known = _truth(interval_of(guard, env_now))
-    if known is not None:
-        return known == wanted
     if guard.op == "not":
         return refine(bounds, guard.args[0], env, wanted=not wanted)
     if guard.op in ("and", "or"):
@@ -228,6 +222,13 @@ def refine(bounds: dict[int, Interval], guard: Expr, env: Environment, *, wanted
             # two rounds: a later conjunct may narrow what an earlier one compares with
             return all(refine(bounds, part, env, wanted=wanted) for _ in range(2) for part in guard.args)
         return _refine_one_of(bounds, guard.args, env, wanted)
+
+    def env_now(v: int) -> Interval:
+        return bounds.get(v) or env(v)
+
+    known = _truth(interval_of(guard, env_now))
+    if known is not None:
+        return known == wanted
     if guard.op in _MIRROR:
         op = guard.op if wanted else _OPPOSITE[guard.op]
         left, right = guard.args

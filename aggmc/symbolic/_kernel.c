@@ -63,6 +63,7 @@ static struct {
     Node *(*one)(Manager *);
     Node *(*var)(Manager *, int);
     int (*dag_size)(Node *);
+    long (*node_count)(Manager *);
     void *(*group)(Manager *, unsigned, unsigned, unsigned);
     int (*error_code)(Manager *);
     void (*clear_error)(Manager *);
@@ -878,6 +879,7 @@ static int looked_up(const char *library) {
         {"Cudd_ReadOne", &cudd.one},
         {"Cudd_bddIthVar", &cudd.var},
         {"Cudd_DagSize", &cudd.dag_size},
+        {"Cudd_ReadNodeCount", &cudd.node_count},
         {"Cudd_MakeTreeNode", &cudd.group},
         {"Cudd_ReadErrorCode", &cudd.error_code},
         {"Cudd_ClearErrorCode", &cudd.clear_error},
@@ -960,7 +962,14 @@ static PyObject *kernel_group(Kernel *self, PyObject *arguments) {
     Py_RETURN_NONE;
 }
 
+/* Kernel.nodes(): dd's own count looks at every slot of the unique table. */
+static PyObject *kernel_nodes(Kernel *self, PyObject *nothing) {
+    (void)nothing;
+    return PyLong_FromLong(cudd.node_count(self->manager));
+}
+
 static PyMethodDef kernel_methods[] = {
+    {"nodes", (PyCFunction)kernel_nodes, METH_NOARGS, "How many nodes the manager holds."},
     {"group", (PyCFunction)kernel_group, METH_VARARGS,
      "group(first, count, fixed): variables that stay together when the order changes, in the same order if fixed."},
     {"events", (PyCFunction)kernel_events, METH_VARARGS,

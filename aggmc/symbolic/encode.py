@@ -80,6 +80,7 @@ class Layout:
 _REORDER_FIRST = 2000  # nodes beyond those of the relations: then the order is changed for the first time
 _REORDER_PER_BIT = 16
 _LEAST_HITS = 5  # per cent of look-ups: above, CUDD enlarges its computed table (its own 30 leave it far too small)
+_SIFT_GROWTH = 1.1  # of all nodes, while one variable is tried at each place (CUDD: 1.2)
 _GROWTH = 3  # and then whenever there are so many times the nodes of last time
 
 
@@ -113,7 +114,7 @@ class Encoding:
         self.ranges = static.within([layout.interval for layout in self.layouts])
         self.parts = parts_of(model, self.ranges)
         self.bdd: Any = cudd().BDD()
-        self.bdd.configure(reordering=False, min_hit=_LEAST_HITS)
+        self.bdd.configure(reordering=False, min_hit=_LEAST_HITS, max_growth=_SIFT_GROWTH)
         if max_memory is not None:
             self.bdd.configure(max_memory=max_memory)
         self.arithmetic = Arithmetic(self.bdd)
@@ -156,7 +157,7 @@ class Encoding:
         self._reorder_at: int | None = None
         if reordering or (reordering is None and self.kernel is not None and isinstance(order, str)):
             self._group()
-            self._reorder_at = len(self.bdd) + max(_REORDER_FIRST, _REORDER_PER_BIT * count)
+            self._reorder_at = self.nodes() + max(_REORDER_FIRST, _REORDER_PER_BIT * count)
 
     def _group(self) -> None:
         if self.kernel is not None:
@@ -172,14 +173,18 @@ class Encoding:
         """
         if self._reorder_at is None:
             return None
-        if len(self.bdd) >= self._reorder_at:
+        if self.nodes() >= self._reorder_at:
             self.bdd.reorder()
             self.version += 1
-            self._reorder_at = int(_GROWTH * len(self.bdd))
+            self._reorder_at = int(_GROWTH * self.nodes())
             level_of = self.bdd.level_of_var
             levels = [(level_of(f"x{k}"), level_of(f"y{k}")) for k in range(self.bit_count)]
             self.in_pairs = all(x % 2 == 0 and y == x + 1 < 2 * self.bit_count for x, y in levels)
-        return max(1, self._reorder_at - len(self.bdd))
+        return max(1, self._reorder_at - self.nodes())
+
+    def nodes(self) -> int:
+        """How many nodes of decision diagrams are in memory."""
+        return len(self.bdd) if self.kernel is None else self.kernel.nodes()
 
     def changed_order(self) -> list[str] | None:
         """The names of the variables as their bits stand now, on average; None if the order has not changed."""
