@@ -277,7 +277,8 @@ class Checker:
                 return work()
             except Escaped as escaped:
                 self._guess.widen(escaped)
-                self._learned = self.encoding.changed_order()
+                if self.encoding.version:
+                    self._learned = self.encoding.current_order()
                 for name in ("encoding", "kripke", "reachable"):
                     self.__dict__.pop(name, None)
 

@@ -50,6 +50,7 @@ class Info:
     deadlocks: int | None = None
     bdd_nodes: int | None = None
     bits: int | None = None
+    order: tuple[str, ...] | None = None  # of the variables in decision diagrams, at the end
     seconds: float = 0.0
     reason: str | None = None  # why something is not known
 
@@ -63,6 +64,7 @@ class Info:
             "deadlocks": self.deadlocks,
             "bdd_nodes": self.bdd_nodes,
             "bits": self.bits,
+            "order": None if self.order is None else list(self.order),
             "seconds": round(self.seconds, 4),
             "variables": [{name: getattr(v, name) for name in VariableInfo.__slots__} for v in self.variables],
             "events": [{name: getattr(e, name) for name in EventInfo.__slots__} for e in self.events],
@@ -112,7 +114,7 @@ def _structure(checker: Checker) -> dict[str, Any]:
     encoding = checker.encoding
     columns = zip(checker.model.variables, encoding.domains, encoding.layouts, strict=True)
     variables = tuple(VariableInfo(v.name, v.type, d.low, d.high, layout.width) for v, d, layout in columns)
-    return {"variables": variables, "bits": encoding.bit_count}
+    return {"variables": variables, "bits": encoding.bit_count, "order": tuple(encoding.current_order())}
 
 
 def _states(checker: Checker) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -24,7 +24,7 @@ from aggmc.cli.options import (
 )
 from aggmc.cli.streams import emit, note, ticking, warn
 from aggmc.errors import AggmcError, InputError
-from aggmc.info import gather
+from aggmc.info import Info, gather
 from aggmc.progress import Progress
 from aggmc.report import info_text, to_json
 
@@ -34,6 +34,12 @@ def info(
     engine: Annotated[
         bool, typer.Option("--engine", help="Say which engine computes sets of states, and why; no model is needed.")
     ] = False,
+    show: Annotated[
+        Literal["all", "order"],
+        typer.Option(
+            "--show", help="Show all, or only the order of the variables in which it ended: a file for --order-file."
+        ),
+    ] = "all",
     timeout: Timeout = None,
     memory: Memory = None,
     fixpoint: Fixpoint = "saturation",
@@ -47,6 +53,7 @@ def info(
     \b
     aggmc info mutex.dve
     aggmc info phils.dve --format json --timeout 60
+    aggmc info phils.dve --show order > phils.order
     aggmc info --engine
     """
     if engine:
@@ -75,8 +82,20 @@ def info(
         if not isinstance(failure, AggmcError) or facts.states is None:
             raise failure
         note(f"warning: an error of the model is reachable: {failure}")
-    emit(to_json(facts.to_dict()) if output == "json" else info_text(facts))
+    if show == "order":
+        _order(facts, as_json=output == "json")
+    else:
+        emit(to_json(facts.to_dict()) if output == "json" else info_text(facts))
     return HOLDS if facts.reason is None else UNKNOWN
+
+
+def _order(facts: Info, *, as_json: bool) -> None:
+    if as_json:
+        emit(to_json({"model": facts.model, "order": facts.order, "reason": facts.reason}))
+        return
+    if facts.reason is not None:
+        note(f"warning: {facts.reason}")
+    emit("\n".join(facts.order or ()))
 
 
 def _engine(*, as_json: bool) -> int:

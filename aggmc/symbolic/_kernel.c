@@ -172,19 +172,19 @@ static Node *or_(Run *run, Node *a, Node *b) {
     return r == NULL ? failed(run, OUT_OF_MEMORY) : own(not_(r));
 }
 
-/* Give up a reference that is not the last one. */
-static inline void drop_constant_or_shared(Node *n) { regular(n)->ref--; }
+/* Give up a reference that is not the last one: to a constant, or to a node that is owned twice. */
+static inline void drop_one_of_many(Node *n) { regular(n)->ref--; }
 
 /* a ∪ b, taking both. */
 static Node *united(Run *run, Node *a, Node *b) {
     Node *zero = not_(run->one), *r = NULL;
     if (a != NULL && b != NULL) {
         if (a == zero || a == b) {
-            drop_constant_or_shared(a);
+            drop_one_of_many(a);
             return b;
         }
         if (b == zero) {
-            drop_constant_or_shared(b);
+            drop_one_of_many(b);
             return a;
         }
         r = or_(run, a, b);
@@ -233,13 +233,17 @@ static inline Node *writes_from(const Run *run, Node *w, int l) {
 /* --- one relation ---------------------------------------------------------------------------------------------- */
 
 static Node *image(Run *run, Node *s, Node *r, Node *w);
+static Node *preimage(Run *run, Node *s, Node *r, Node *w);
 
-static inline Node *image_of(Run *run, Node *s, Node *r, Node *w) {
+/* Most branches end here: no call for them. */
+static inline Node *related_below(Run *run, Node *s, Node *r, Node *w, int forwards) {
     Node *zero = not_(run->one);
-    return s == zero || r == zero ? own(zero) : image(run, s, r, w);
+    if (s == zero || r == zero) return own(zero);
+    return forwards ? image(run, s, r, w) : preimage(run, s, r, w);
 }
 
-static Node *image(Run *run, Node *s, Node *r, Node *w) {
+/* The image of S under R, or the preimage: then the targets are in S, and r01 (from 0 to 1) serves where r10 did. */
+static inline Node *related(Run *run, Node *s, Node *r, Node *w, int forwards) {
     Node *one = run->one, *zero = not_(one);
     if (s == zero || r == zero) return own(zero);
     int ls = bit_level(run, s), lr = bit_level(run, r);
@@ -247,7 +251,8 @@ static Node *image(Run *run, Node *s, Node *r, Node *w) {
     w = writes_from(run, w, l);
     if (bit_level(run, w) == INT_MAX) return and_(run, s, r); /* from here on r only reads */
     if (l == INT_MAX) return own(one); /* everything goes everywhere */
-    Node *result = cached(run, TAG_IMAGE, s, r, w);
+    uintptr_t tag = forwards ? TAG_IMAGE : TAG_PREIMAGE;
+    Node *result = cached(run, tag, s, r, w);
     if (result != NULL) return result;
     if (stopped(run)) return NULL;
     Node *s0, *s1, *r0, *r1, *low, *high;
@@ -257,51 +262,22 @@ static Node *image(Run *run, Node *s, Node *r, Node *w) {
         Node *r00, *r01, *r10, *r11, *rest = w->high;
         cofactors(r0, level(run, r0) == l + 1, &r00, &r01);
         cofactors(r1, level(run, r1) == l + 1, &r10, &r11);
-        low = image_of(run, s0, r00, rest);
+        low = related_below(run, s0, r00, rest, forwards);
         if (low == NULL) return NULL;
-        low = united(run, low, image_of(run, s1, r10, rest));
+        low = united(run, low, related_below(run, s1, forwards ? r10 : r01, rest, forwards));
         if (low == NULL) return NULL;
-        high = image_of(run, s0, r01, rest);
-        if (high != NULL) high = united(run, high, image_of(run, s1, r11, rest));
+        high = related_below(run, s0, forwards ? r01 : r10, rest, forwards);
+        if (high != NULL) high = united(run, high, related_below(run, s1, r11, rest, forwards));
     } else {
-        low = image_of(run, s0, r0, w);
+        low = related_below(run, s0, r0, w, forwards);
         if (low == NULL) return NULL;
-        high = image_of(run, s1, r1, w);
+        high = related_below(run, s1, r1, w, forwards);
     }
-    return remember(run, TAG_IMAGE, s, r, w, made(run, l, high, low));
+    return remember(run, tag, s, r, w, made(run, l, high, low));
 }
 
-static Node *preimage(Run *run, Node *s, Node *r, Node *w) {
-    Node *one = run->one, *zero = not_(one);
-    if (s == zero || r == zero) return own(zero);
-    int ls = bit_level(run, s), lr = bit_level(run, r);
-    int l = ls < lr ? ls : lr;
-    w = writes_from(run, w, l);
-    if (bit_level(run, w) == INT_MAX) return and_(run, s, r);
-    if (l == INT_MAX) return own(one);
-    Node *result = cached(run, TAG_PREIMAGE, s, r, w);
-    if (result != NULL) return result;
-    if (stopped(run)) return NULL;
-    Node *s0, *s1, *r0, *r1, *low, *high;
-    cofactors(s, ls == l, &s0, &s1);
-    cofactors(r, level(run, r) == l, &r0, &r1);
-    if (bit_level(run, w) == l) {
-        Node *r00, *r01, *r10, *r11, *rest = w->high;
-        cofactors(r0, level(run, r0) == l + 1, &r00, &r01);
-        cofactors(r1, level(run, r1) == l + 1, &r10, &r11);
-        low = preimage(run, s0, r00, rest);
-        if (low == NULL) return NULL;
-        low = united(run, low, preimage(run, s1, r01, rest));
-        if (low == NULL) return NULL;
-        high = preimage(run, s0, r10, rest);
-        if (high != NULL) high = united(run, high, preimage(run, s1, r11, rest));
-    } else {
-        low = preimage(run, s0, r0, w);
-        if (low == NULL) return NULL;
-        high = preimage(run, s1, r1, w);
-    }
-    return remember(run, TAG_PREIMAGE, s, r, w, made(run, l, high, low));
-}
+static Node *image(Run *run, Node *s, Node *r, Node *w) { return related(run, s, r, w, 1); }
+static Node *preimage(Run *run, Node *s, Node *r, Node *w) { return related(run, s, r, w, 0); }
 
 /* --- all relations of a list, in one pass ------------------------------------------------------------------------ */
 

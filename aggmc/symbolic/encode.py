@@ -8,6 +8,7 @@ what it writes only: y = x is implied for the rest.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -186,13 +187,11 @@ class Encoding:
         """How many nodes of decision diagrams are in memory."""
         return len(self.bdd) if self.kernel is None else self.kernel.nodes()
 
-    def changed_order(self) -> list[str] | None:
-        """The names of the variables as their bits stand now, on average; None if the order has not changed."""
-        if self.version == 0:
-            return None
+    def current_order(self) -> list[str]:
+        """The names of the variables as their bits stand now, on average; those without bits last."""
         level_of = self.bdd.level_of_var
         place = {v: sum(level_of(f"x{k}") for k in own) / len(own) for v, own in enumerate(self.bits) if own}
-        return [self.model.variables[v].name for v in sorted(self.order, key=lambda v: place.get(v, 0))]
+        return [self.model.variables[v].name for v in sorted(self.order, key=lambda v: place.get(v, math.inf))]
 
     # -- values and states ---------------------------------------------------------------------------------------
 

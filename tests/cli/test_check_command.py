@@ -437,6 +437,18 @@ def test_an_order_from_a_file(run: Run, write: Write, tmp_path: Path) -> None:
     assert run("info", "models/mutex.dve", "--order-file", tmp_path / "none").code == 2
 
 
+def test_the_order_is_shown_and_read_again(run: Run, tmp_path: Path) -> None:
+    shown = run("info", "models/elevator.dve", "--show", "order")
+    names = {v["name"] for v in run("info", "models/elevator.dve", "--format", "json").json["variables"]}
+    assert (shown.code, set(shown.out.split())) == (0, names)
+    assert run("info", "models/elevator.dve", "--show", "order", "--format", "json").json["order"] == shown.out.split()
+    (tmp_path / "order").write_text("\n".join(reversed(shown.out.split())))
+    again = run("info", "models/elevator.dve", "--show", "order", "--order-file", tmp_path / "order")
+    assert (again.code, again.out != shown.out) == (0, True)
+    limited = run("info", "models/elevator.dve", "--show", "order", "--memory", "1")
+    assert limited.code == 3 and "memory" in limited.err
+
+
 def test_engine(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AGGMC_ENGINE", "python")
     assert run("info", "--engine").out == "engine: python (AGGMC_ENGINE says so)\n"

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from engines import use
 
-from aggmc.model.load import load_model
+from aggmc.checker import Checker
+from aggmc.model.load import load_model, model_of
+from aggmc.symbolic import domains
 from aggmc.symbolic.encode import Encoding
 from aggmc.symbolic.kripke import SymbolicKripke
 from aggmc.symbolic.steps import PythonSteps, steps_of
@@ -65,3 +68,23 @@ def test_who_changes_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
     use("python", monkeypatch)
     assert Encoding(model).room() is None
     assert Encoding(model, reordering=True).room() is not None
+
+
+def test_an_order_is_kept_when_codes_are_guessed_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    use("native", monkeypatch)
+    monkeypatch.setattr(domains, "_MOST_STATES", 50)  # the simulation sees small values only
+    started: list[Any] = []
+    usual = Encoding.__init__
+
+    def watched(self: Encoding, *arguments: Any, **settings: Any) -> None:
+        started.append(settings["order"])
+        usual(self, *arguments, **settings)
+
+    monkeypatch.setattr(Encoding, "__init__", watched)
+    count = "process P{} {{ byte v; state a; init a; trans a -> a {{ guard v < 150; effect v = v + 1; }}; }}\n"
+    checker = Checker(model_of(count.format(0) + count.format(1) + "system async;", "count.dve"))
+    reachable = checker.reachable
+    assert checker.encoding.count(reachable) == 151**2
+    assert (started[0], len(started) > 1) == ("auto", True)
+    assert sorted(started[-1]) == sorted(v.name for v in checker.model.variables)
+    assert checker.encoding.room() is not None, "and it goes on changing"
