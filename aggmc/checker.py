@@ -250,12 +250,13 @@ class Checker:
         return self.model.frontend.interpreter()
 
     @cached_property
-    def _ranges(self) -> Ranges:
+    def ranges(self) -> Ranges:
+        """The values that the static analysis leaves possible."""
         return infer(self.model)
 
     @cached_property
     def _guess(self) -> Guess:
-        return Guess(self.model, self._ranges.variables)
+        return Guess(self.model, self.ranges.variables)
 
     @cached_property
     def encoding(self) -> Encoding:
@@ -263,7 +264,7 @@ class Checker:
         self._say("encoding the model")
         return Encoding(
             self.model,
-            ranges=self._ranges,
+            ranges=self.ranges,
             domains=self._guess.domains(),
             max_memory=self.options.max_memory,
             reordering=self.options.reordering if self._learned is None else True,
@@ -321,7 +322,7 @@ class Checker:
     @cached_property
     def _may_err(self) -> bool:
         """Whether the static analysis cannot exclude that an event errs."""
-        ranges = self._ranges
+        ranges = self.ranges
         return any(
             event.error != FALSE
             and ranges.before_guard[i] is not None
@@ -358,7 +359,7 @@ class Checker:
 
     def _check_propositions(self, question: Question, *, explicit: bool) -> None:
         """A proposition that errs in a reachable state has no value there."""
-        anywhere = self._ranges.variables.__getitem__
+        anywhere = self.ranges.variables.__getitem__
         erring = [(i, a) for i, a in enumerate(question.atoms) if a.error != FALSE and refine({}, a.error, anywhere)]
         for i, atom in erring:
             text = question.parsed.atoms[i].text

@@ -387,10 +387,15 @@ static Node *fired(Run *run, Node *s, int i) {
  * far, and *finished = 0. A set is a function of its states alone, so that where this stops does not depend on what the
  * computed table happens to remember: the same input gives the same order of variables, and the same output. */
 static Node *saturate_up_to(Run *run, Node *s, int most, int *finished) {
+    enum { PAUSES = 64 }; /* levels at which it may stop: with thousands of them, a walk for each would take too long */
     Events *list = run->list;
+    int last = list->level_count - 1, stride = list->level_count / PAUSES + 1;
     own(s);
-    for (int i = list->level_count - 1; s != NULL && i >= 0; i--)
-        for (;;) {
+    for (int i = last - last % stride; s != NULL && i >= 0; i -= stride) {
+        Node *below = saturate(run, s, i + 1);
+        drop(run, s);
+        s = below;
+        while (s != NULL) {
             Node *more = fired(run, s, i);
             int stable = more == s;
             drop(run, s);
@@ -399,12 +404,12 @@ static Node *saturate_up_to(Run *run, Node *s, int most, int *finished) {
             Node *closed = saturate(run, s, i + 1);
             drop(run, s);
             s = closed;
-            if (s == NULL) break;
-            if (cudd.dag_size(s) > most) {
+            if (s != NULL && cudd.dag_size(s) > most) {
                 *finished = 0;
                 return s;
             }
         }
+    }
     return s;
 }
 
