@@ -24,7 +24,8 @@ _MOST_CODES = 64  # a variable with more values has an interval
 _WIDE = 3  # bits: what has fewer is not worth a simulation
 _SAVES = 1.4  # a guess must make the states' codes shorter by such a factor, or it is not worth the risk
 _PATIENCE = 2  # a variable that escapes this often gets all the values that the static analysis allows
-_MOST_ESCAPES = 8  # then every variable does: each time, work is done in vain
+_MOST_ESCAPES = 20  # then every variable does: each time, work is done in vain
+_LONGER = 8  # times, at the most: a simulation is as much longer than the first as there were escapes
 
 
 class Escaped(Exception):
@@ -115,6 +116,7 @@ class Guess:
         assert self._interpreter is not None
         successors = self._interpreter.successors
         most = max(50, min(_MOST_STATES, _WORK // (len(self._model.variables) + len(self._model.events))))
+        most *= min(_LONGER, 1 + self._all_escapes)
         known = dict.fromkeys(start)
         queue = list(known)
         for state in queue:

@@ -8,7 +8,6 @@ what it writes only: y = x is implied for the rest.
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -188,10 +187,18 @@ class Encoding:
         return len(self.bdd) if self.kernel is None else self.kernel.nodes()
 
     def current_order(self) -> list[str]:
-        """The names of the variables as their bits stand now, on average; those without bits last."""
+        """The names of the variables as their bits stand now, on average.
+
+        Those without bits go with the one before them at first: they may have bits the next time.
+        """
         level_of = self.bdd.level_of_var
-        place = {v: sum(level_of(f"x{k}") for k in own) / len(own) for v, own in enumerate(self.bits) if own}
-        return [self.model.variables[v].name for v in sorted(self.order, key=lambda v: place.get(v, math.inf))]
+        place: dict[int, float] = {}
+        last = 0.0
+        for v in self.order:
+            if own := self.bits[v]:
+                last = sum(level_of(f"x{k}") for k in own) / len(own)
+            place[v] = last
+        return [self.model.variables[v].name for v in sorted(self.order, key=place.__getitem__)]
 
     # -- values and states ---------------------------------------------------------------------------------------
 
