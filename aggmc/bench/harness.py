@@ -22,6 +22,7 @@ from typing import Any
 
 from aggmc.errors import AggmcError, InternalError, LimitReached
 from aggmc.limits import Limits, run_tasks
+from aggmc.model.load import LANGUAGES
 
 Row = dict[str, str]
 _PATIENCE = 4  # on a busy machine, so many seconds go by for one of the processor
@@ -39,8 +40,8 @@ class Measured:
 
 def measure(work: Callable[[], Mapping[str, Any]], limits: Limits) -> Measured:
     """Run in a child, under these limits (of processor time); `seconds` are its own, after imports."""
-    import_module("dd.cudd")
-    import_module("spot")
+    for module in ("dd.cudd", "spot", *LANGUAGES.values()):
+        import_module(module)
     seconds = limits.seconds
 
     def timed(_: int) -> tuple[Mapping[str, Any], float, float]:

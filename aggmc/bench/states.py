@@ -79,6 +79,19 @@ def summary(rows: Sequence[Row], known: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
+def table(rows: Sequence[Row], known: Sequence[Row]) -> str:
+    """All results beside the other tools' seconds, as Markdown."""
+    lines = [f"| model | states | s | MB | {' | '.join(OTHERS)} |", "| --- " * (4 + len(OTHERS)) + "|"]
+    own = {row["model"]: row for row in rows}
+    for other in known:
+        if (row := own.get(other["model"])) is None:
+            continue
+        counted = row["states"].isdigit()
+        cells = [row["model"], row["states"], row["seconds"] if counted else "", row["peak_mb"] if counted else ""]
+        lines.append(f"| {' | '.join([*cells, *(other[column] for column in OTHERS.values())])} |")
+    return "\n".join(lines)
+
+
 def main() -> int:
     """Run and print the summary."""
     parser = argparse.ArgumentParser(description="Count the reachable states of the models in states.csv.")
@@ -88,6 +101,8 @@ def main() -> int:
     parser.add_argument("--timeout", type=float, default=120.0, help="seconds for each model")
     parser.add_argument("--memory", type=int, default=8192, help="MB for each model")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--only", help="a list of models, separated by commas")
+    parser.add_argument("--table", action="store_true", help="print all results, too, as Markdown")
     arguments = parser.parse_args()
     limits = Limits(arguments.timeout, arguments.memory << 20)
     known = read_table(arguments.bench / "states.csv")
@@ -95,9 +110,12 @@ def main() -> int:
         (row["model"], arguments.bench / "beem" / f"{row['model']}.dve", row["states"], row["deadlocks"], limits)
         for row in known
         if row["small"] == "yes" or not arguments.small
+        if arguments.only is None or row["model"] in arguments.only.split(",")
     ]
     rows = list(run_all(jobs, count_states, arguments.out, COLUMNS, ("model",), arguments.jobs))
     print(summary(rows, known))
+    if arguments.table:
+        print(f"\n{table(rows, known)}")
     return 1 if any(row["right"] == "NO" or row["states"].startswith("error") for row in rows) else 0
 
 
