@@ -34,6 +34,7 @@ from aggmc.trace.spaces import Exhausted, Space
 
 MAX_MARKS = 3  # acceptance sets up to which cycles are searched by layers
 BALL = 2_000  # states in which a continuation of a bad prefix is looked for, breadth first
+BALLS = 4  # bad prefixes without a continuation nearby: then the run stays as it is
 HEADS = 8  # states of a cycle through which a shorter one is looked for
 
 Node = tuple[int, State]  # automaton state, state of the model
@@ -89,7 +90,7 @@ def shorten(lasso: Lasso, arena: Arena, space: Space, *, exact: bool = False) ->
     shortest = False
     try:
         if search.doomed:
-            run = search.shorter_bad_prefix(run)
+            run = search.shorter_bad_prefix(run, None if exact else BALLS)
         else:
             run = search.rounds(run, None if exact else HEADS)
             run, shortest = search.layered(run)
@@ -288,10 +289,10 @@ class _Search:
                     continue
                 return
 
-    def shorter_bad_prefix(self, run: Found[Node]) -> Found[Node]:
+    def shorter_bad_prefix(self, run: Found[Node], most: int | None) -> Found[Node]:
         """A shortest way to a state of the automaton that accepts everything, and an infinite run from there.
 
-        The step into that state is judged by where it leaves: any other step from there is as good.
+        With `most`, it ends when so many ways had no such run nearby (each costs a search). The step into that state is judged by where it leaves: any other step from there is as good.
         """
         known = next(i for i, (q, _) in enumerate(run.nodes) if q in self.doomed)
         layers = _Layers(self)
@@ -307,6 +308,8 @@ class _Search:
                     if distance < known or len(found.nodes) < len(run.nodes):
                         self.best = found
                     return self.best
+                if most is not None and (most := most - 1) == 0:
+                    return run
         return run
 
     def _continued(self, start: State) -> Found[Node] | None:
