@@ -292,7 +292,8 @@ class _Search:
     def shorter_bad_prefix(self, run: Found[Node], most: int | None) -> Found[Node]:
         """A shortest way to a state of the automaton that accepts everything, and an infinite run from there.
 
-        With `most`, it ends when so many ways had no such run nearby (each costs a search). The step into that state is judged by where it leaves: any other step from there is as good.
+        With `most`, it ends when so many ways had no such run nearby (each costs a search). The step into that state is
+        judged by where it leaves: any other step from there is as good.
         """
         known = next(i for i, (q, _) in enumerate(run.nodes) if q in self.doomed)
         layers = _Layers(self)
