@@ -43,6 +43,7 @@ DEADLOCKS: tuple[str, ...] = ("stutter", "ignore", "error")
 FIXPOINTS: tuple[str, ...] = ("saturation", "chaining")
 #: how much is done for a shorter counterexample: the effort over decision diagrams, and over single states
 SHORTENING = {"none": (0, 0), "bounded": (400_000, 20_000), "shortest": (400_000_000, 5_000_000)}
+_LATE = 2  # changes of the order of the variables: much was done in vain if a value without a code is met after them
 _SHORTENING_STATES = 4000  # and twice what the search has seen: then bounded shortening ends
 ABSORPTIONS: tuple[str, ...] = ("all", "covered")
 Tick = Callable[[str], None]
@@ -277,11 +278,26 @@ class Checker:
             try:
                 return work()
             except Escaped as escaped:
-                self._guess.widen(escaped)
-                if self.encoding.version:
-                    self._learned = self.encoding.current_order()
-                for name in ("encoding", "kripke", "reachable"):
-                    self.__dict__.pop(name, None)
+                late = self.encoding.version >= _LATE
+                self._widen(escaped)
+            if late:
+                self._meet_escapes()
+
+    def _widen(self, escaped: Escaped) -> None:
+        self._guess.widen(escaped)
+        if self.encoding.version:
+            self._learned = self.encoding.current_order()
+        for name in ("encoding", "kripke", "reachable"):
+            self.__dict__.pop(name, None)
+
+    def _meet_escapes(self) -> None:
+        """Look for further values without codes where that is cheap, before a long search begins anew."""
+        while True:
+            try:
+                self.kripke.explored(_LATE)
+                return
+            except Escaped as escaped:
+                self._widen(escaped)
 
     def bdd_nodes(self) -> int | None:
         """How many nodes of decision diagrams are in memory; None if there is no encoding yet."""

@@ -214,6 +214,10 @@ class SymbolicKripke:
         """Every reachable state."""
         return self._close(self.initial, self._all)
 
+    def explored(self, pauses: int) -> Bdd:
+        """Some reachable states: all that are found before the order of the variables is changed so many times."""
+        return self._close(self.initial, self._all, pauses)
+
     def closure(self, states: Bdd, step: Step | None) -> Bdd:
         """The least superset closed under the steps of this kind (None: no steps)."""
         match step:
@@ -312,11 +316,13 @@ class SymbolicKripke:
         renaming = {f"x{k}": self.encoding.y[k] for k in r.writes if f"x{k}" in mentioned}
         return self.encoding.bdd.let(renaming, states) if renaming else states
 
-    def _close(self, states: Bdd, steps: Callable[[], Steps]) -> Bdd:
+    def _close(self, states: Bdd, steps: Callable[[], Steps], pauses: int | None = None) -> Bdd:
+        """The closure; or, if the order of the variables would have to change more often than that, a part of it."""
         if states == self.false:
             return states
         finished = False
-        while not finished:
+        last = None if pauses is None else self.encoding.version + pauses
+        while not finished and (last is None or self.encoding.version <= last):
             room = self.encoding.room()
             if room is None:
                 states, finished = steps().closure(states), True
