@@ -57,3 +57,7 @@ def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module 'aggmc' has no attribute {name!r}")
     return getattr(import_module(_HOME.get(name, "aggmc.errors")), name)
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

@@ -204,17 +204,41 @@ def understand(model: Model, parsed: Parsed, *, name: str | None = None) -> Ques
     atoms: list[Proposition] = []
     warnings: list[Warned] = []
     for atom in parsed.atoms:
+        _refuse_glued(model, parsed, atom)
         try:
             meaning, warned = model.frontend.proposition(atom.text, quoted=atom.quoted)
         except InputError as error:
+            if atom.glued:
+                error = type(error)(f"{error.message}; {_split(atom, atom.glued[0][0])}", error.location)
             raise _in_formula(error, parsed, atom) from None
         atoms.append(meaning)
         warnings += [Warned(w.message, _moved(w.location, parsed, atom)) for w in warned]
+    refuse_compared(parsed)
+    return Question(parsed, tuple(atoms), name, tuple(warnings))
+
+
+def refuse_compared(parsed: Parsed) -> None:
+    """Refuse `x=1`, which is read as x."""
+    for atom in parsed.atoms:
         if atom.compared:
             spelled = f'"{atom.text} == …"'
             place = parsed.location(atom.line, atom.column)
             raise InputError(f"`=` after an unquoted proposition: write the comparison in quotes, {spelled}", place)
-    return Question(parsed, tuple(atoms), name, tuple(warnings))
+
+
+def _refuse_glued(model: Model, parsed: Parsed, atom: Atom) -> None:
+    """Refuse `Foo.b` where the model has a Foo.b: it is read as F oo.b, which may be a proposition, too."""
+    for word, line, column in atom.glued:
+        try:
+            model.frontend.proposition(word, quoted=False)
+        except InputError:
+            continue
+        raise InputError(_split(atom, word), parsed.location(line, column))
+
+
+def _split(atom: Atom, word: str) -> str:
+    operators = " ".join(word[: -len(atom.text)])
+    return f'`{word}` is read as {operators} {atom.text}: write "{word}" in quotes, or a space after the operator'
 
 
 def _moved(location: Location | None, parsed: Parsed, atom: Atom) -> Location:

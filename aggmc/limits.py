@@ -15,6 +15,7 @@ memory left, it ends a child before the parent, which can still say what became 
 
 from __future__ import annotations
 
+import _weakrefset
 import ctypes
 import math
 import os
@@ -23,6 +24,7 @@ import signal
 import threading
 import time
 import traceback
+import weakref
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -386,6 +388,9 @@ def attempt(work: Callable[[], Result]) -> Result | Failure:
 # --- work in this process -------------------------------------------------------------------------------------------
 
 
+_CALLBACKS = (weakref.__file__, _weakrefset.__file__)  # code that runs when objects die
+
+
 @contextmanager
 def watched(doing: str, limits: Limits, tick: Tick | None = None) -> Iterator[None]:
     """Bounds what is done here, and tells of it; LimitReached is raised in the middle of the work.
@@ -402,19 +407,26 @@ def watched(doing: str, limits: Limits, tick: Tick | None = None) -> Iterator[No
         if tick is not None:
             tick(doing)
         while frame is not None:
-            if frame.f_code.co_name == "__del__":
+            if frame.f_code.co_name == "__del__" or frame.f_code.co_filename in _CALLBACKS:
                 return  # Python would print what is raised there, and go on
             frame = frame.f_back
         if time.monotonic() >= end:
-            raise LimitReached(f"time limit of {limits.seconds:g} s reached while {doing}")
-        if limits.memory is not None and _resident("self") > limits.memory:
-            raise LimitReached(f"{_memory_limit(limits.memory).message} while {doing}")
+            reached.append(LimitReached(f"time limit of {limits.seconds:g} s reached while {doing}"))
+        elif limits.memory is not None and _resident("self") > limits.memory:
+            reached.append(LimitReached(f"{_memory_limit(limits.memory).message} while {doing}"))
+        if reached:
+            raise reached[0]
 
+    reached: list[LimitReached] = []
     before = signal.signal(signal.SIGALRM, look)
     try:
         # again and again: should the work swallow the exception, the next one comes
         signal.setitimer(signal.ITIMER_REAL, min(POLL_SECONDS, limits.seconds or POLL_SECONDS), POLL_SECONDS)
         yield
+    except Exception:
+        if reached:  # the work may have wrapped it in an exception of its own
+            raise reached[0] from None
+        raise
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

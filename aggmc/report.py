@@ -61,10 +61,13 @@ def _internal(error: Exception) -> str:
 # --- check ----------------------------------------------------------------------------------------------------------
 
 
-def check_dict(model: str, answers: Sequence[Answer]) -> dict[str, Any]:
-    """The results of a check, each with its error if there was one; the gravest is told for all."""
+def check_dict(model: str, answers: Sequence[Answer], unwritten: Exception | None = None) -> dict[str, Any]:
+    """The results of a check, each with its error if there was one; the gravest is told for all.
+
+    `unwritten` says why a file could not be written.
+    """
     result: dict[str, Any] = {"model": model, "results": [answer_dict(a) for a in answers]}
-    failures = [a.failure for a in answers if a.failure is not None]
+    failures = [*(a.failure for a in answers if a.failure is not None), *([unwritten] if unwritten else [])]
     if failures:
         result["error"] = error_dict(_gravest(failures))
     return result

@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Literal
 
-from aggmc.checker import Checker, Options, Question, Verdict, ask, understand
+from aggmc.checker import Checker, Options, Question, Verdict, ask, refuse_compared, understand
 from aggmc.errors import AggmcError, InputError, InternalError, LimitReached, Location, ModelError, UnsupportedError
 from aggmc.limits import Failure, Limits, Tick, run_tasks
 from aggmc.ltl.automata import Tgba, Tgta
@@ -160,6 +160,7 @@ def translate(
 ) -> tuple[Property, Tgba | Tgta]:
     """The automaton of a formula's negation: a TGBA, or what a product over change-sets reads."""
     parsed = parse(formula, Location("FORMULA"))
+    refuse_compared(parsed)
 
     def session(tick: Tick | None) -> Callable[[int], tuple[Property, Tgba | Tgta]]:
         if tick is not None:

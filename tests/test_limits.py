@@ -566,3 +566,13 @@ def test_watched_in_another_thread() -> None:
     thread.start()
     thread.join()
     assert done == [True]
+
+
+def test_a_limit_that_the_work_wraps_is_a_limit() -> None:
+    """Lark makes a VisitError of what is raised in its callbacks."""
+    with pytest.raises(LimitReached, match="while reading"), watched("reading", Limits(0.05)):
+        try:
+            while True:
+                pass
+        except LimitReached as error:
+            raise ValueError("wrapped") from error

@@ -147,6 +147,7 @@ def check(
     kept: list[str] = []
     reports: list[str] = []
     read = True
+    unwritten: InputError | None = None
     try:
         if field is None:
             coming = answers(loaded, wanted, options, limits, ticking(progress))
@@ -167,18 +168,24 @@ def check(
                 tell(answer.failure)
             if output == "text" and not (read := emit(answer_text(answer, stats=stats, view=view, look=look))):
                 break
-            keep(trace, document(loaded, answer), kept)
-            if html is not None and (shown := document(loaded, answer)) is not None:
-                keep_report(html, report(loaded, shown, answer.verdict.graph), shown, reports)
+            if unwritten is None and (shown := document(loaded, answer)) is not None:
+                try:
+                    keep(trace, shown, kept)
+                    if html is not None:
+                        keep_report(html, report(loaded, shown, answer.verdict.graph), shown, reports)
+                except InputError as error:  # the results are not lost for that
+                    unwritten = error
+                    tell(error)
             progress.prefix = rows.prefix = f"{len(found) + 1} of {len(wanted)}: "
     finally:
         progress.clear()
         rows.clear()
     if output == "json":
-        emit(to_json(check_dict(model, found)))
+        emit(to_json(check_dict(model, found, unwritten)))
     elif read and len(found) > 1:
         emit(summary_text(found))
-    return check_code(found, complete=len(found) == len(wanted))
+    code = check_code(found, complete=len(found) == len(wanted))
+    return code if unwritten is None or code == INTERNAL else BAD_INPUT
 
 
 def check_code(found: Sequence[Answer], *, complete: bool) -> int:

@@ -44,7 +44,7 @@ def simulate(
         int | None,
         typer.Option(min=0, help=f"Walk so many steps at random (without a terminal: {DEFAULT_STEPS})."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same walk.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same walk.")] = 0,
     choose: Annotated[
         str | None,
         typer.Option(metavar="N,N,…", help="Make these choices, as numbered by hand; then go on as otherwise."),

@@ -39,6 +39,8 @@ class Atom:
     column: int  # of the first character of `text` in the formula (of the first unquoted occurrence, if there is one)
     line: int = 1
     compared: bool = False  # somewhere `=0` or `=1` follows, which Spot reads as a negation or as nothing
+    #: words with line and column that end with the atom, where operators stand right before it: `Foo` is F oo
+    glued: tuple[tuple[str, int, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -219,13 +221,20 @@ def _read(source: _Source, placed: str, origin: Sequence[int], quoted: Sequence[
 
     names = sorted(str(ap.ap_name()) for ap in spot.atomic_prop_collect(formula))
     found: dict[str, list[tuple[int, bool, bool]]] = {}  # text -> (offset, quoted, compared)
+    glued: dict[str, list[tuple[str, int, int]]] = {}
     placeholders: dict[str, str] = {}  # Spot's name -> text
     for text, offset, placeholder in quoted:
         found.setdefault(text, []).append((offset, True, False))
         placeholders[placeholder] = text
     for name in names:
         if name not in placeholders:
-            places = _occurrences(name, placed)
+            places = []
+            for start, i in _occurrences(name, placed):
+                places.append(i)
+                words = (placed[k : i + len(name)] for k in range(start, i))
+                glued.setdefault(name, []).extend(
+                    (word, *source.position(origin[start + k])) for k, word in enumerate(words)
+                )
             found.setdefault(name, []).extend(
                 (origin[i], False, re.match(r"\s*=", placed[i + len(name) :]) is not None) for i in places
             )
@@ -236,7 +245,8 @@ def _read(source: _Source, placed: str, origin: Sequence[int], quoted: Sequence[
         unquoted = [place for place in places_ if not place[1]]
         offset = min(unquoted or places_)[0]
         line, column = source.position(offset)
-        atoms.append(Atom(text, not unquoted, column, line, any(place[2] for place in places_)))
+        compared = any(place[2] for place in places_)
+        atoms.append(Atom(text, not unquoted, column, line, compared, tuple(glued.get(text, ()))))
     first = {text: min(places_)[0] for text, places_ in found.items()}
     atoms.sort(key=lambda atom: (first[atom.text], atom.text))
     number_of = {atom.text: i for i, atom in enumerate(atoms)}
@@ -252,11 +262,11 @@ def renumber(formula: str, numbers: dict[str, int]) -> str:
     return re.sub(r"p\d+", lambda atom: f"p{numbers[atom[0]]}", formula)
 
 
-def _occurrences(name: str, placed: str) -> list[int]:
-    """Where an unquoted atom stands: G, F and X may be written in front of it without a space."""
+def _occurrences(name: str, placed: str) -> list[tuple[int, int]]:
+    """Where an unquoted atom stands, and where its word begins: with G, F and X in front of it without a space."""
     pattern = rf"(?<![\w.])[GFX]*?({re.escape(name)})(?![\w.])"
-    places = [match.start(1) for match in re.finditer(pattern, placed)]
-    return places or [max(placed.find(name), 0)]
+    places = [(match.start(), match.start(1)) for match in re.finditer(pattern, placed)]
+    return places or [(max(placed.find(name), 0),) * 2]
 
 
 def _check_depth(source: _Source, formula: Any) -> None:

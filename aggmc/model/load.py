@@ -22,6 +22,8 @@ MAX_BYTES = 64 * 1024 * 1024
 
 def read_text(path: str | os.PathLike[str], *, limit: int = MAX_BYTES) -> str:
     """The text of an input file; raises InputError if there is none."""
+    if not str(path):
+        raise InputError("the name of the file is empty")
     file = Path(path)
     try:
         if not file.is_dir() and file.stat().st_size > limit:

@@ -11,14 +11,16 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from aggmc.errors import did_you_mean
+from aggmc.errors import InputError, ModelError, did_you_mean
+from aggmc.ltl.formula import parse
 from aggmc.ltl.translate import Property
-from aggmc.model.core import Interpreter, Model, State
+from aggmc.model.core import Event, Interpreter, Model, State
+from aggmc.model.expr import evaluate
 from aggmc.trace.evidence import evidence
 from aggmc.trace.formats.document import Claim, ClaimedStep
 from aggmc.trace.lasso import Lasso
 from aggmc.trace.shorten import bad_prefix
-from aggmc.trace.trace import Trace, Value, replay
+from aggmc.trace.trace import Trace, Value, describe, replay
 
 _SHOWN = 4  # differences that a complaint names
 
@@ -69,11 +71,40 @@ def recheck(model: Model, claim: Claim, prop: Property | None = None, *, stutter
             if not violates:
                 what = "satisfies" if claim.loop is not None else "is finite, and does not decide"
                 raise _Wrong(None, f"the run {what} {prop.text}")
-        elif claim.kind == "deadlock" and not interpreter.is_dead(states[-1]):
-            raise _Wrong(len(states) - 1, "the file says that the run ends in a deadlock; its last state has a step")
+        else:
+            _ends(model, interpreter, claim, states[-1], len(states) - 1)
     except _Wrong as wrong:
         return Rechecked(wrong.message, wrong.step, trace, violates)
     return Rechecked(None, None, trace, violates)
+
+
+def _ends(model: Model, interpreter: Interpreter, claim: Claim, last: State, position: int) -> None:
+    """Whether the last state is what a file without a formula says that the run leads to."""
+    match claim.kind:
+        case "deadlock":
+            if not interpreter.is_dead(last):
+                raise _Wrong(position, "the file says that the run ends in a deadlock; its last state has a step")
+        case "assert":
+            meant = [a for a in model.assertions if claim.property in (a.text, a.name)]
+            if not meant:
+                raise _Wrong(None, f"the model has no assert `{claim.property}`")
+            if all(evaluate(a.holds, last) for a in meant):
+                raise _Wrong(position, f"the assert `{claim.property}` holds in the last state")
+        case "error":
+            if not any(evaluate(a.error, last) for a in model.assertions):
+                _errs(interpreter, claim, last, position)
+
+
+def _errs(interpreter: Interpreter, claim: Claim, last: State, position: int) -> None:
+    try:
+        interpreter.check_errors(last)
+        for atom in parse(claim.property).atoms if claim.property is not None else ():
+            interpreter.holds(atom.text, last)
+    except ModelError:
+        return
+    except InputError:  # an assert's text: looked at before
+        pass
+    raise _Wrong(position, "the file says that the run ends in an error of the model; in its last state nothing errs")
 
 
 def _at(step: int) -> str:
@@ -144,12 +175,26 @@ def _step(
         raise _Wrong(number, f"step {number}: the file says that a deadlock is repeated; `{names[0]}` can fire there")
     if told.event is not None and told.event not in names:
         raise _Wrong(number, f"step {number}: it is made by `{names[0]}`, and not by `{told.event}`")
+    if not any(_told_rightly(model.events[event], told) for event in fitting):
+        shown = told.event or names[0]
+        raise _Wrong(number, f"step {number}: `{shown}` has another actor (process, locations, line) or partner")
     if told.changes is not None:
         before, after = model.show_state(old), model.show_state(new)
         real = {name: (before[name], after[name]) for name in after if before[name] != after[name]}
         for name in [*real, *told.changes]:
             if real.get(name) != told.changes.get(name):
                 raise _Wrong(number, f"step {number}: `changes` does not fit the states, at `{name}`")
+
+
+def _told_rightly(event: Event, told: ClaimedStep) -> bool:
+    """Whether the event is the one that the file describes."""
+    if told.event is not None and event.name != told.event:
+        return False
+    pairs = [(told.actor, event.actor), *([(told.partner, event.partner)] if told.partner is not None else [])]
+    return all(
+        actor is not None and all(describe(actor)[name] == value for name, value in said.items())
+        for said, actor in pairs
+    )
 
 
 def _no_step(

@@ -34,10 +34,10 @@ class Step:
         """As in the JSON format."""
         event = None
         if self.event is not None and self.actor is not None:
-            event = {"name": self.event, **_actor(self.actor)}
+            event = {"name": self.event, **describe(self.actor)}
         return {
             "event": event,
-            "partner": _actor(self.partner) if self.partner is not None else None,
+            "partner": describe(self.partner) if self.partner is not None else None,
             "state": dict(self.state),
             "changes": {name: list(pair) for name, pair in self.changes.items()},
         }
@@ -85,7 +85,8 @@ class Trace:
         return len(self.prefix) if self.cycle and steps == len(self.steps) else steps
 
 
-def _actor(actor: Actor) -> dict[str, Any]:
+def describe(actor: Actor) -> dict[str, Any]:
+    """As in the JSON format."""
     return {"process": actor.process, "from": actor.source, "to": actor.target, "line": actor.line}
 
 

@@ -370,3 +370,24 @@ def test_warnings_of_the_model(run: Run, write: Write) -> None:
         assert done.code == 0
         assert done.err.startswith(f"warning: {path}:1:")
         assert "warning:" not in done.out
+
+
+def test_a_word_that_begins_with_an_operator(run: Run, write: Write) -> None:
+    """`Foo.b` is F oo.b to Spot: not silently, where the model has a Foo.b."""
+    process = "process {} {{ state a, b; init {}; trans a -> a {{ }}, b -> b {{ }}; }}\n"
+    model = write(process.format("Foo", "a") + process.format("oo", "b") + "system async;")
+    refused = run("check", model, "--ltl", "F Foo.b")
+    assert refused.code == 2
+    assert refused.err == (
+        'error: --ltl:1:3: `Foo.b` is read as F oo.b: write "Foo.b" in quotes, or a space after the operator\n'
+        "    F Foo.b\n      ^\n"
+    )
+    assert run("check", model, "--ltl", "F oo.b").code == 0
+    assert run("check", model, "--ltl", "Foo.a").code == 2
+    assert run("check", model, "--ltl", 'F "Foo.b"').code == 1
+    unknown = run("check", model, "--ltl", "Goo.b & Gop.b")
+    assert "there is no process `op`" in unknown.err
+    assert "`Gop.b` is read as G op.b" in unknown.err
+    assert run("automaton", "G x=1").code == 2
+    assert run("check", "").err == "error: the name of the file is empty\n"
+    assert run("simulate", model, "--seed", "-2").code == 2

@@ -67,6 +67,38 @@ def test_asserts_deadlocks_and_errors(run: Run, write: Write, tmp_path: Path) ->
         assert run("replay", model, file).code == 0, kind
 
 
+def test_runs_that_do_not_lead_where_the_file_says(run: Run, write: Write, tmp_path: Path) -> None:
+    file = tmp_path / "run.json"
+
+    def replayed(text: str, change: dict[str, object], steps: int | None) -> str:
+        model = write(text)
+        run("check", model, *([] if text is ASSERTS else ["--ltl", "G F P.a"]), "--trace", file)
+        content = {**json.loads(file.read_text()), **change}
+        content["trace"]["prefix"] = content["trace"]["prefix"][:steps]
+        file.write_text(json.dumps(content))
+        done = run("replay", model, file)
+        assert done.code == (0 if steps is None and not change else 1)
+        return done.out
+
+    assert replayed(ASSERTS, {}, None).startswith("right")
+    assert "the assert `x != 2` holds in the last state" in replayed(ASSERTS, {}, 1)
+    assert "the model has no assert `x == 5`" in replayed(ASSERTS, {"property": "x == 5"}, None)
+    assert replayed(DIVIDES, {}, None).startswith("right")
+    assert "in its last state nothing errs" in replayed(DIVIDES, {}, 1)
+
+
+def test_an_unwritable_run_loses_no_result(run: Run, write: Write, tmp_path: Path) -> None:
+    model, file = write(RING), tmp_path / "none" / "run.json"
+    for option in ("--trace", "--html"):
+        done = run("check", model, "--ltl", "F G P.a", "--ltl", "G F P.a", option, file, "--format", "json")
+        assert done.code == 2
+        assert [r["verdict"] for r in done.json["results"]] == ["violated", "holds"]
+        assert done.json["error"]["file"] == str(file)
+        assert done.err.count("cannot be written") == 1
+        done = run("check", model, "--ltl", "F G P.a", "--ltl", "G F P.a", option, file)
+        assert (done.code, "2 results: 1 violated, 1 holds" in done.out) == (2, True)
+
+
 def test_wrong_runs(run: Run, write: Write, tmp_path: Path) -> None:
     model, file = write(RING), tmp_path / "run.json"
     run("check", model, "--ltl", "F G P.a", "--trace", file)

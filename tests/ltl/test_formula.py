@@ -25,6 +25,14 @@ def test_what_spot_misreads_comes_back_unquoted() -> None:
     assert atoms("P->v") == [("P", False, 1), ("v", False, 4)]
 
 
+def test_operators_glued_to_a_word() -> None:
+    """Spot reads Foo.b as F oo.b: what the user may have meant comes with the atom."""
+    assert parse("F Foo.b", None).atoms == (Atom("oo.b", False, 4, glued=(("Foo.b", 1, 3),)),)
+    (atom,) = parse("a U\nGFx".replace("a U", "1 U"), None).atoms
+    assert atom.glued == (("GFx", 2, 1), ("Fx", 2, 2))
+    assert all(not atom.glued for atom in parse('F oo.b && "Foo.b"', None).atoms)
+
+
 def test_quoted() -> None:
     text = 'G("P_0.j > 2 && pos[1] == 2" -> F" q")'
     assert atoms(text) == [("P_0.j > 2 && pos[1] == 2", True, 4), ("q", True, 36)]

@@ -209,6 +209,10 @@ def corrupted(change: str) -> dict:  # type: ignore[type-arg]
         ("p[0]['state']['x'] = 4", 1, "makes it otherwise: x is 4 in the file and 3 by the event"),
         ("del p[0]['event']; p[0]['state']['x'] = 4", 1, "no event leads there; the nearest is `P: a -> b` (line 1)"),
         ("p[0]['event']['name'] = 'P: b -> c'", 1, "it is made by `P: a -> b`, and not by `P: b -> c`"),
+        ("p[0]['event']['line'] = 999", 1, "`P: a -> b` has another actor (process, locations, line) or partner"),
+        ("p[0]['event']['from'] = 'b'", 1, "has another actor"),
+        ("p[0]['event']['process'] = None", 1, "has another actor"),
+        ("p[0]['partner'] = p[0]['event']", 1, "or partner"),
         ("p[0]['event'] = None", 1, "the file says that a deadlock is repeated"),
         ("p[0]['changes']['x'] = [0, 2]", 1, "`changes` does not fit the states, at `x`"),
         ("del p[0]['changes']['P']", 1, "`changes` does not fit the states, at `P`"),
@@ -233,6 +237,11 @@ def test_complaints(change: str, step: int | None, words: str) -> None:
     assert found.step == step
 
 
+def _claimed(**fields: str) -> str:
+    trace = {"initial": {}, "prefix": [], "cycle": []}
+    return json.dumps({"format": "aggmc-trace", "version": 1, **fields, "trace": trace})
+
+
 @pytest.mark.parametrize(
     ("ending", "text", "words"),
     [
@@ -241,6 +250,8 @@ def test_complaints(change: str, step: int | None, words: str) -> None:
         (".json", "[" * 100_000, "nested too deeply"),
         (".json", '{"a": ' + "9" * 5000 + "}", "cannot be read|no trace of aggmc"),
         (".json", "[]", "an object is expected"),
+        (".json", _claimed(kind="weird"), "kind: `weird` is not known: it is one of ltl, assert"),
+        (".json", _claimed(deadlock="x"), "deadlock: `x` is not known: it is one of stutter"),
         (".json", "{}", "no trace of aggmc"),
         (".json", '{"states": []}', r"is named ….itf.json"),
         (".json", '{"format": "aggmc-trace", "version": 2}', "version: 2 is not known"),

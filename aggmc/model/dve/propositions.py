@@ -66,7 +66,9 @@ def check_unquoted(program: Program, text: str) -> None:
     if re.fullmatch(_NAME, text):
         if text in scope.locations:
             example = next(iter(scope.locations[text]))
-            raise InputError(f'`{text}` is a process: write "{text}.{example}" to ask where it is', location)
+            variable = next(iter(scope.locals[text]), None)
+            value = f', or "{text}->{variable} == 1" to ask for a variable' if variable is not None else ""
+            raise InputError(f'`{text}` is a process: write "{text}.{example}" to ask where it is{value}', location)
         if text in scope.globals:
             symbol = scope.globals[text]
             cell = text if symbol.size is None else f"{text}[0]"

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 from aggmc.trace.trace import Trace, Value
 
+KINDS = ("ltl", "assert", "deadlock", "error", "simulation")
+
 
 @dataclass(frozen=True, slots=True)
 class Document:
@@ -16,7 +18,7 @@ class Document:
     trace: Trace
     model: str
     language: str
-    kind: str  # ltl, assert, deadlock, error or simulation
+    kind: str  # one of KINDS
     property: str | None = None
     deadlock: str = "stutter"
 
@@ -43,6 +45,8 @@ class ClaimedStep:
     event: str | None = None
     deadlock: bool = False  # explicitly a repetition of a deadlock
     changes: Mapping[str, tuple[Value, Value]] | None = None
+    actor: Mapping[str, Value | None] = field(default_factory=dict)  # process, from, to, line: what the file has of it
+    partner: Mapping[str, Value | None] | None = None  # None: the file says nothing of a partner
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
-from aggmc.trace.formats.document import Claim, ClaimedStep, Document
+from aggmc.trace.formats.document import KINDS, Claim, ClaimedStep, Document
 from aggmc.trace.formats.reading import Reader
 from aggmc.trace.trace import Value
 
 FORMAT = "aggmc-trace"
 VERSION = 1
+_DEADLOCKS = ("stutter", "ignore", "error")
 
 
 def write(document: Document) -> str:
@@ -57,9 +59,9 @@ def read(text: str, file: str) -> Claim:
         tuple(states),
         loop,
         tuple(steps),
-        reader.optional(root, "kind", str, ""),
+        _one_of(reader, root, "kind", KINDS),
         reader.optional(root, "property", str, ""),
-        reader.optional(root, "deadlock", str, ""),
+        _one_of(reader, root, "deadlock", _DEADLOCKS),
         _propositions(reader, trace),
         closing,
     )
@@ -76,7 +78,25 @@ def _step(reader: Reader, step: dict[str, Any], place: str) -> ClaimedStep:
             if len(reader.of_type(pair, list, where)) != 2:
                 reader.fail(where, "the old and the new value are expected here")
             changes[variable] = (reader.value(pair[0], where), reader.value(pair[1], where))
-    return ClaimedStep(name, "event" in step and event is None, changes)
+    actor = _actor(reader, event, f"{place}.event") if event is not None else {}
+    partner = reader.optional(step, "partner", dict, place)
+    who = _actor(reader, partner, f"{place}.partner") if partner is not None else None
+    return ClaimedStep(name, "event" in step and event is None, changes, actor, who)
+
+
+def _actor(reader: Reader, given: dict[str, Any], place: str) -> dict[str, Value | None]:
+    found: dict[str, Value | None] = {}
+    for name in ("process", "from", "to", "line"):
+        if name in given:
+            found[name] = None if given[name] is None else reader.value(given[name], f"{place}.{name}")
+    return found
+
+
+def _one_of(reader: Reader, root: dict[str, Any], name: str, known: Sequence[str]) -> str | None:
+    value = reader.optional(root, name, str, "")
+    if value is not None and value not in known:
+        reader.fail(name, f"`{value}` is not known: it is one of {', '.join(known)}")
+    return value
 
 
 def _propositions(reader: Reader, trace: dict[str, Any]) -> dict[str, tuple[bool, ...]]:
