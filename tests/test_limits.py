@@ -570,9 +570,13 @@ def test_watched_in_another_thread() -> None:
 
 def test_a_limit_that_the_work_wraps_is_a_limit() -> None:
     """Lark makes a VisitError of what is raised in its callbacks."""
-    with pytest.raises(LimitReached, match="while reading"), watched("reading", Limits(0.05)):
+
+    def work() -> None:
         try:
             while True:
                 pass
         except LimitReached as error:
             raise ValueError("wrapped") from error
+
+    with pytest.raises(LimitReached, match="while reading"), watched("reading", Limits(0.05)):
+        work()
