@@ -64,6 +64,7 @@ def test_pages() -> None:
     """Every page is there, every fence is closed, and every block is of a kind that is looked at."""
     assert {page.name for page in PAGES} == {
         "README.md",
+        "benchmarks.md",
         "algorithms.md",
         "batch.md",
         "changelog.md",
