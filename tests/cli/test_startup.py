@@ -47,3 +47,28 @@ def test_help_imports_no_engine(arguments: list[str]) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60)
     assert done.stderr.strip() == "[]"
+
+
+CTRL_C_IN_A_CALLBACK = """
+import os, signal, sys
+sys.argv = ["aggmc"]
+import aggmc.__main__, aggmc.cli.program
+
+class Dying:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+
+def endless():
+    Dying()
+    while True:
+        pass
+
+aggmc.cli.program.main = endless
+aggmc.__main__.main()
+"""
+
+
+def test_an_interrupt_while_an_object_dies_is_not_lost() -> None:
+    """Python prints what is raised there, and goes on."""
+    done = subprocess.run([sys.executable, "-c", CTRL_C_IN_A_CALLBACK], capture_output=True, timeout=20, check=False)
+    assert (done.returncode, done.stderr) == (130, b"")

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from dve_testing import assert_agree
 
-from aggmc.model.core import Model
+from aggmc.bench.kernel import number_of_states, philosophers
+from aggmc.model.core import Model, reachable
 from aggmc.model.dve import load
 
 BENCH = Path(__file__).parents[2].parent / "shared" / "bench"
@@ -65,16 +66,13 @@ def test_counts(name: str) -> None:
 
 def test_many_philosophers_are_read_fast() -> None:
     count = 1000
-    text = [f"byte fork[{count}];"]
-    for i in range(count):
-        left, right = f"fork[{i}]", f"fork[{(i + 1) % count}]"
-        text.append(
-            f"process P_{i} {{ state think, one, eat, back; init think; trans\n"
-            f"think -> one {{ guard {left} == 0; effect {left} = 1; }},\n"
-            f"one -> eat {{ guard {right} == 0; effect {right} = 1; }},\n"
-            f"eat -> back {{ effect {left} = 0; }}, back -> think {{ effect {right} = 0; }}; }}\n"
-        )
     start = time.process_time()
-    m = load("".join(text) + "system async;", None)
+    m = load(philosophers(count), None)
     assert len(m.events) == 4 * count
     assert time.process_time() - start < 10  # about 0.6 s; the bound only finds quadratic faults
+
+
+@pytest.mark.parametrize("count", [2, 3, 5])
+def test_the_number_of_states_of_philosophers(count: int) -> None:
+    """What the benchmark compares with."""
+    assert len(set(reachable(load(philosophers(count), None).frontend.interpreter()))) == number_of_states(count)
